@@ -1,0 +1,138 @@
+"""What is remembered."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memhub_mcp.domain.scope import Tier
+
+
+class Kind(StrEnum):
+    """What sort of knowledge a memory is."""
+
+    FACT = "fact"
+    DECISION = "decision"
+    PREFERENCE = "preference"
+    EXPERIENCE = "experience"
+    INTENTION = "intention"
+    SUMMARY = "summary"
+    MODEL = "model"
+    TURN = "turn"
+
+
+WRITABLE_KINDS = frozenset({Kind.FACT, Kind.DECISION, Kind.PREFERENCE, Kind.EXPERIENCE, Kind.INTENTION})
+"""The kinds an assistant or a person may store; the others are made by memhub itself."""
+
+
+class Status(StrEnum):
+    """Whether a memory takes part in recall."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+
+
+class Feedback(StrEnum):
+    """A judgement on a memory that was recalled."""
+
+    USEFUL = "useful"
+    WRONG = "wrong"
+    OUTDATED = "outdated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory as its author gave it: checked and redacted, not yet stored."""
+
+    text: str
+    kind: Kind = Kind.FACT
+    subject: str | None = None
+    tier: Tier | None = None
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    search_keys: tuple[str, ...] = ()
+    solution: str | None = None
+    environment: str | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A stored memory in its latest version.
+
+    `seq` is its row in its store; words and vectors are keyed by it. `anchor` names the row that
+    says on which branch and commit a branch memory stands (None for the other tiers). `commit` is
+    the commit it was true at. `sources` holds every host that wrote it.
+    """
+
+    seq: int
+    id: str
+    version: int
+    kind: Kind
+    tier: Tier
+    status: Status
+    text: str
+    subject: str | None = None
+    branch: str | None = None
+    anchor: int | None = None
+    commit: str | None = None
+    sources: tuple[str, ...] = ()
+    session: str | None = None
+    origin_workspace: str | None = None
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    search_keys: tuple[str, ...] = ()
+    solution: str | None = None
+    environment: str | None = None
+    created_at: datetime
+    updated_at: datetime
+    valid_until: datetime | None = None
+    last_used_at: datetime | None = None
+    generation: int
+    useful: int = 0
+    wrong: int = 0
+    outdated: int = 0
+
+    @property
+    def source(self) -> str:
+        """The one host that wrote it, or `mixed`."""
+        return self.sources[0] if len(self.sources) == 1 else "mixed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryVersion:
+    """One earlier or current wording of a memory."""
+
+    version: int
+    text: str
+    source: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directed relation between two memories of one store: `supersedes`, `session`, `related`."""
+
+    from_seq: int
+    to_seq: int
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What a reader may see. An empty field does not narrow, except `anchors`.
+
+    `anchors` are the branch anchors visible from the caller's HEAD; None means every branch.
+    Exclusion of a source wins over inclusion; a memory of several sources (`mixed`) is left out
+    while a source filter is active unless `mixed` itself is named.
+    `files` match a stored path exactly or as its folder.
+    """
+
+    anchors: frozenset[int] | None = frozenset()
+    kinds: frozenset[Kind] = frozenset()
+    files: tuple[str, ...] = ()
+    include_sources: frozenset[str] = frozenset()
+    exclude_sources: frozenset[str] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+    statuses: frozenset[Status] = frozenset({Status.ACTIVE})

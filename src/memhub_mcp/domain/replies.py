@@ -1,0 +1,165 @@
+"""The objects that doors hand out: the shapes of JSON replies, one for each use case.
+
+An absent key means "nothing to say": replies cost tokens, so empty values are left out.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class ScopeReply(TypedDict):
+    """Where the call was answered from."""
+
+    workspace: str | None
+    branch: str | None
+    head: str | None
+    hidden: NotRequired[int]
+    visibility: NotRequired[Literal["partial"]]
+    repo: NotRequired[str]
+
+
+class ModeReply(TypedDict):
+    """Which parts of retrieval took part, and why one did not."""
+
+    dense: str
+    rerank: str
+    why: NotRequired[str]
+
+
+class ChainReply(TypedDict):
+    """The versions of one block of code, oldest first."""
+
+    path: str
+    symbol: NotRequired[str]
+    versions: list[dict[str, Any]]
+    notes: NotRequired[list[str]]
+
+
+class HitReply(TypedDict):
+    """One thing that bears on the question."""
+
+    id: str
+    type: Literal["memory", "commit", "turn"]
+    kind: str
+    preview: str
+    source: str
+    at: str
+    score: float
+    why: str
+    workspace: NotRequired[str]
+    tier: NotRequired[str]
+    subject: NotRequired[str]
+    branch: NotRequired[str]
+    commit: NotRequired[str]
+    matched_key: NotRequired[str]
+    state: NotRequired[str]
+    similar: NotRequired[int]
+    chain: NotRequired[ChainReply]
+
+
+class RecallReply(TypedDict):
+    """What we know that bears on a question."""
+
+    hits: list[HitReply]
+    nothing_relevant: bool
+    mode: ModeReply
+    scope: ScopeReply
+    cursor: NotRequired[str]
+    notes: NotRequired[list[str]]
+
+
+class RememberResult(TypedDict):
+    """What became of one memory."""
+
+    id: str
+    status: Literal["added", "duplicate_of", "superseded"]
+    other: NotRequired[str]
+    similar_to: NotRequired[list[str]]
+
+
+class RememberReply(TypedDict):
+    """What became of the memories sent."""
+
+    results: list[RememberResult]
+    generation: int
+    scope: ScopeReply
+    notes: NotRequired[list[str]]
+
+
+class MemoryReply(TypedDict):
+    """One memory in full."""
+
+    id: str
+    kind: str
+    tier: str
+    status: str
+    version: int
+    text: str
+    source: str
+    at: str
+    updated: NotRequired[str]
+    workspace: NotRequired[str]
+    subject: NotRequired[str]
+    branch: NotRequired[str]
+    commit: NotRequired[str]
+    files: NotRequired[list[str]]
+    symbols: NotRequired[list[str]]
+    search_keys: NotRequired[list[str]]
+    solution: NotRequired[str]
+    environment: NotRequired[str]
+    valid_until: NotRequired[str]
+    versions: NotRequired[list[dict[str, Any]]]
+    links: NotRequired[list[dict[str, str]]]
+    state: NotRequired[str]
+    chain: NotRequired[ChainReply]
+
+
+class GetReply(TypedDict):
+    """Memories asked for by id."""
+
+    memories: list[MemoryReply]
+    scope: ScopeReply
+    missing: NotRequired[list[str]]
+    notes: NotRequired[list[str]]
+
+
+class UpdateReply(TypedDict):
+    """A memory after an update."""
+
+    id: str
+    version: int
+    status: str
+    generation: int
+    scope: ScopeReply
+    notes: NotRequired[list[str]]
+
+
+class ForgetReply(TypedDict):
+    """What would be, or was, erased; `unreachable` names the copies that are not ours."""
+
+    erased: bool
+    memories: list[dict[str, Any]]
+    unreachable: list[str]
+    scope: ScopeReply
+    notes: NotRequired[list[str]]
+
+
+class HistoryReply(TypedDict):
+    """Chains or commits that answer a question about code."""
+
+    chains: list[ChainReply]
+    nothing_relevant: bool
+    scope: ScopeReply
+    cursor: NotRequired[str]
+    notes: NotRequired[list[str]]
+
+
+class StatusReply(TypedDict):
+    """Scope, counts, modes, health."""
+
+    version: str
+    home: str
+    scope: ScopeReply
+    counts: dict[str, Any]
+    mode: ModeReply
+    health: list[str]
+    notes: NotRequired[list[str]]

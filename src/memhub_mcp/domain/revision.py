@@ -1,0 +1,91 @@
+"""Commits, their changes, and edits made in a session."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class ChangeKind(StrEnum):
+    """What happened to a path."""
+
+    ADD = "add"
+    MODIFY = "modify"
+    DELETE = "delete"
+    RENAME = "rename"
+    COPY = "copy"
+    MODE = "mode"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A changed range without context lines. Starts count from 1; a length of 0 is a pure insertion or deletion."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One path in one commit, against the commit's parent number `parent`. Blobs are hex ids or None.
+
+    Undecodable path bytes stand as `\\xNN`.
+    """
+
+    path: str
+    old_path: str | None
+    kind: ChangeKind
+    blob_before: str | None
+    blob_after: str | None
+    binary: bool = False
+    hunks: tuple[Hunk, ...] = ()
+    parent: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit as the index keeps it. `message` and `patch` are redacted.
+
+    `patch_id` is that of the zero-context diff to the first parent, hex, None for merges and empty diffs.
+    `note` says honestly what was left out (a patch over its limit, exact renames only, a missing parent).
+    """
+
+    sha: str
+    parents: tuple[str, ...]
+    author: str
+    authored_at: datetime
+    committed_at: datetime
+    message: str
+    patch_id: str | None
+    changes: tuple[FileChange, ...]
+    patch: str
+    note: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditEvent:
+    """One successful edit as a hook or a transcript reported it. Redacted before it is spooled.
+
+    `content_after` is what the file was afterwards (≤ 256 KiB, else None and only `hash_after`).
+    `said` is the human request behind it.
+    """
+
+    tool: str
+    path: str
+    source: str
+    session: str | None
+    tool_call: str | None
+    time: datetime
+    cwd: str | None = None
+    old_text: str | None = None
+    new_text: str | None = None
+    content_after: str | None = None
+    hash_after: str | None = None
+    old_path: str | None = None
+    said: str | None = None

@@ -1,0 +1,1 @@
+"""One record a host: where its files are and what they look like."""

@@ -1,0 +1,1 @@
+"""Text becomes numbers here: embedders and rerankers."""

@@ -1,0 +1,1 @@
+"""Git and code, without a database."""

@@ -1,0 +1,1 @@
+"""From a question to a few right answers: terms, fusion, gate, packing."""

@@ -1,0 +1,1 @@
+"""The use cases. Every door calls these and nothing below."""

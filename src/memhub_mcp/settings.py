@@ -1,0 +1,134 @@
+"""The only reader of the environment and of config.toml."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_dir
+
+from memhub_mcp.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the person, the host and our installer decided."""
+
+    home: Path
+    """The data directory. `--home`, else MEMHUB_HOME, else the platform's user data directory."""
+
+    project_dir: Path | None = None
+    """CLAUDE_PROJECT_DIR: the folder Claude Code works in."""
+
+    workspace: str | None = None
+    """`--workspace`: a path or the name of a workspace, for every call of this process."""
+
+    installed_workspace: str | None = None
+    """MEMHUB_WORKSPACE, written by our installer for hosts that start us elsewhere."""
+
+    cwd: Path
+    """Where this process stands."""
+
+    person_home: Path
+    """The person's home directory: never a workspace."""
+
+    embedder: str = "minilm"
+    """`embedder` in config.toml: which model embeds. `minilm` ships with the package; `off` turns meaning off."""
+
+    reranker: str | None = None
+    """`reranker` in config.toml: which cross-encoder reorders, none unless installed."""
+
+    threads: int = 2
+    """`threads` in config.toml: how many threads a model may use."""
+
+    budget_tokens: int = 2_000
+    """`budget_tokens` in config.toml: how large a reply is unless the call says otherwise (at most 8000)."""
+
+    model_idle_s: float = 300.0
+    """`model_idle_s` in config.toml: after how many idle seconds a model leaves memory."""
+
+    other_workspaces: bool = False
+    """`other_workspaces` in config.toml: whether a tool call may name a workspace that is not the session's."""
+
+    capture: str = "edits"
+    """`capture` in config.toml: what hooks may record, `off`, `edits` or `all`."""
+
+    models_dir: Path | None = None
+    """MEMHUB_MODELS_DIR or `models_dir` in config.toml: a folder of prepared models, instead of <home>/models."""
+
+    model_mirror: str | None = None
+    """MEMHUB_MODEL_MIRROR or HF_ENDPOINT: where models are fetched from; digests stay the same."""
+
+    offline: bool = False
+    """MEMHUB_OFFLINE or HF_HUB_OFFLINE: never fetch anything."""
+
+
+_FROM_FILE: dict[str, type | tuple[type, ...]] = {
+    "embedder": str,
+    "reranker": str,
+    "threads": int,
+    "budget_tokens": int,
+    "model_idle_s": (int, float),
+    "other_workspaces": bool,
+    "capture": str,
+    "models_dir": str,
+}
+
+
+def load_settings(
+    *,
+    home: str | Path | None = None,
+    workspace: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Settings:
+    """The settings of this process: arguments before environment before config.toml before defaults.
+
+    Raises:
+        InvalidInput: config.toml does not parse, or a value has the wrong type; the text names file and key.
+    """
+    env = os.environ if environ is None else environ
+    where = home or env.get("MEMHUB_HOME") or user_data_dir("memhub", appauthor=False)
+    data_dir = Path(os.path.abspath(Path(where).expanduser()))  # noqa: PTH100 - resolve() would follow links
+    values = _read_config(data_dir / "config.toml")
+    models_dir = env.get("MEMHUB_MODELS_DIR") or values.pop("models_dir", None)
+    return Settings(
+        home=data_dir,
+        project_dir=_path(env.get("CLAUDE_PROJECT_DIR")),
+        workspace=workspace,
+        installed_workspace=env.get("MEMHUB_WORKSPACE") or None,
+        cwd=cwd or Path.cwd(),
+        person_home=Path.home(),
+        models_dir=_path(models_dir),
+        model_mirror=env.get("MEMHUB_MODEL_MIRROR") or env.get("HF_ENDPOINT") or None,
+        offline=_truthy(env.get("MEMHUB_OFFLINE")) or _truthy(env.get("HF_HUB_OFFLINE")),
+        **values,
+    )
+
+
+def _read_config(file: Path) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file} is not valid TOML ({error}); correct or remove it") from error
+    for key, value in found.items():
+        expected = _FROM_FILE.get(key)
+        if expected is None:
+            raise InvalidInput(f"{file} has an unknown setting {key!r}; known: {', '.join(sorted(_FROM_FILE))}")
+        if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
+            raise InvalidInput(f"{file}: {key} has the wrong type ({type(value).__name__}); correct it")
+    if found.get("capture", "edits") not in ("off", "edits", "all"):
+        raise InvalidInput(f"{file}: capture is one of off, edits, all")
+    return found
+
+
+def _path(value: str | None) -> Path | None:
+    return Path(value) if value else None
+
+
+def _truthy(value: str | None) -> bool:
+    return (value or "").strip().lower() in ("1", "true", "yes", "on")

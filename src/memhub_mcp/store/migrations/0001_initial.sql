@@ -1,0 +1,245 @@
+-- One store: what a workspace (or the person) remembers. Times are microseconds since 1970, UTC.
+-- Order is by generation, never by time: clocks jump.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A place on a branch. commit_sha NULL = pending: visible on that branch only, until its next commit is seen.
+CREATE TABLE anchor (
+    id         INTEGER PRIMARY KEY,
+    branch     TEXT NOT NULL,
+    commit_sha TEXT,
+    pending_at TEXT,
+    UNIQUE (branch, commit_sha)
+) STRICT;
+
+CREATE TABLE session (
+    seq          INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    source       TEXT NOT NULL,
+    host_session TEXT,
+    started_at   INTEGER NOT NULL,
+    branch       TEXT,
+    head         TEXT,
+    fact         INTEGER REFERENCES memory (seq) ON DELETE SET NULL,
+    UNIQUE (source, host_session)
+) STRICT;
+
+CREATE TABLE memory (
+    seq              INTEGER PRIMARY KEY,
+    id               TEXT NOT NULL UNIQUE,
+    version          INTEGER NOT NULL DEFAULT 1,
+    kind             TEXT NOT NULL,
+    tier             TEXT NOT NULL,
+    status           TEXT NOT NULL DEFAULT 'active',
+    text             TEXT NOT NULL,
+    content_key      BLOB NOT NULL,
+    subject          TEXT,
+    subject_key      TEXT,
+    anchor           INTEGER REFERENCES anchor (id),
+    branch           TEXT,
+    commit_sha       TEXT,
+    sources          TEXT NOT NULL,
+    session          TEXT REFERENCES session (id) ON DELETE SET NULL,
+    origin_workspace TEXT,
+    files            TEXT NOT NULL DEFAULT '[]',
+    symbols          TEXT NOT NULL DEFAULT '[]',
+    search_keys      TEXT NOT NULL DEFAULT '[]',
+    solution         TEXT,
+    environment      TEXT,
+    created_at       INTEGER NOT NULL,
+    updated_at       INTEGER NOT NULL,
+    valid_until      INTEGER,
+    last_used_at     INTEGER,
+    generation       INTEGER NOT NULL,
+    redaction        INTEGER NOT NULL,
+    useful           INTEGER NOT NULL DEFAULT 0,
+    wrong            INTEGER NOT NULL DEFAULT 0,
+    outdated         INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX memory_content ON memory (content_key);
+CREATE INDEX memory_subject ON memory (subject_key) WHERE subject_key IS NOT NULL;
+CREATE INDEX memory_newest  ON memory (generation DESC);
+CREATE INDEX memory_anchor  ON memory (anchor) WHERE anchor IS NOT NULL;
+CREATE INDEX memory_session ON memory (session) WHERE session IS NOT NULL;
+
+CREATE TABLE memory_version (
+    memory     INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    version    INTEGER NOT NULL,
+    text       TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (memory, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memory_file (
+    path   TEXT NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    PRIMARY KEY (path, memory)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX memory_file_memory ON memory_file (memory);
+
+CREATE TABLE link (
+    from_memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    to_memory   INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    relation    TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (from_memory, to_memory, relation)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX link_back ON link (to_memory);
+
+CREATE TABLE turn (
+    memory     INTEGER PRIMARY KEY REFERENCES memory (seq) ON DELETE CASCADE,
+    session    TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+    position   INTEGER NOT NULL,
+    speaker    TEXT NOT NULL,
+    caption    TEXT,
+    time       INTEGER NOT NULL,
+    UNIQUE (session, position)
+) STRICT;
+
+-- Our own terms, separated by spaces; every visible character is part of a token.
+-- body: own text and search keys; name: subject, files, symbols; caption, time: raw turns only.
+CREATE VIRTUAL TABLE words USING fts5 (
+    body, name, caption, time,
+    content = '', contentless_delete = 1, detail = full,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+);
+CREATE VIRTUAL TABLE words_vocab USING fts5vocab (words, 'row');
+
+CREATE TABLE embedding_space (
+    id         INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE,
+    dimension  INTEGER NOT NULL,
+    state      TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- key 0 is the text's first piece, further pieces count up; search keys start at 1000.
+-- bits: one sign bit a dimension, packed; vector: float16, little endian, unit length.
+CREATE TABLE vector (
+    memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    key    INTEGER NOT NULL,
+    space  INTEGER NOT NULL REFERENCES embedding_space (id),
+    bits   BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (space, memory, key)
+) STRICT;
+
+CREATE TABLE embedding_queue (
+    memory      INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    space       INTEGER NOT NULL REFERENCES embedding_space (id),
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (space, memory)
+) STRICT, WITHOUT ROWID;
+
+-- What was seen of each branch: rewritten commits get pruned, so this is stored when seen.
+CREATE TABLE branch_fact (
+    branch       TEXT PRIMARY KEY,
+    tip          TEXT NOT NULL,
+    merge_base   TEXT,
+    patch_id     TEXT,
+    seen_at      INTEGER NOT NULL,
+    deleted_at   INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE branch_commit (
+    branch   TEXT NOT NULL,
+    sha      TEXT NOT NULL,
+    patch_id TEXT,
+    PRIMARY KEY (branch, sha)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE branch_path (
+    branch TEXT NOT NULL REFERENCES branch_fact (branch) ON DELETE CASCADE,
+    path   TEXT NOT NULL,
+    blob   TEXT,
+    PRIMARY KEY (branch, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE git_commit (
+    seq          INTEGER PRIMARY KEY,
+    sha          TEXT NOT NULL UNIQUE,
+    parents      TEXT NOT NULL,
+    author       TEXT NOT NULL,
+    authored_at  INTEGER NOT NULL,
+    committed_at INTEGER NOT NULL,
+    message      TEXT NOT NULL,
+    patch_id     TEXT,
+    patch        BLOB NOT NULL,
+    note         TEXT,
+    redaction    INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX git_commit_patch_id ON git_commit (patch_id) WHERE patch_id IS NOT NULL;
+
+CREATE TABLE path (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- hunks: four LEB128 numbers a hunk (old start, old lines, new start, new lines).
+CREATE TABLE file_change (
+    git_commit  INTEGER NOT NULL REFERENCES git_commit (seq) ON DELETE CASCADE,
+    ordinal     INTEGER NOT NULL,
+    parent      INTEGER NOT NULL,
+    path        INTEGER NOT NULL REFERENCES path (id),
+    old_path    INTEGER REFERENCES path (id),
+    kind        TEXT NOT NULL,
+    blob_before BLOB,
+    blob_after  BLOB,
+    is_binary   INTEGER NOT NULL,
+    hunks       BLOB NOT NULL,
+    PRIMARY KEY (git_commit, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX file_change_path ON file_change (path);
+CREATE INDEX file_change_old_path ON file_change (old_path) WHERE old_path IS NOT NULL;
+
+CREATE VIRTUAL TABLE commit_words USING fts5 (
+    message, name, changed,
+    content = '', contentless_delete = 1, detail = full,
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+);
+CREATE VIRTUAL TABLE commit_words_vocab USING fts5vocab (commit_words, 'row');
+
+-- Drained edit events, each one change to one file.
+CREATE TABLE edit (
+    seq          INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    identity     BLOB NOT NULL UNIQUE,
+    source       TEXT NOT NULL,
+    session      TEXT REFERENCES session (id) ON DELETE SET NULL,
+    tool         TEXT NOT NULL,
+    tool_call    TEXT,
+    branch       TEXT,
+    head         TEXT,
+    path         TEXT NOT NULL,
+    old_path     TEXT,
+    said         TEXT,
+    hash_after   TEXT,
+    body         BLOB NOT NULL,
+    time         INTEGER NOT NULL,
+    generation   INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX edit_path ON edit (path, seq);
+
+CREATE TABLE operation (
+    key        TEXT PRIMARY KEY,
+    input      BLOB NOT NULL,
+    receipt    TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Hashes of what was forgotten, no text: a re-import must not bring it back.
+CREATE TABLE tombstone (
+    content_key BLOB PRIMARY KEY,
+    created_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
