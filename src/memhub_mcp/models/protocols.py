@@ -1,26 +1,12 @@
 """What an embedder and a reranker are, whatever engine serves them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingSpace:
-    """Vectors are comparable only within one space."""
-
-    model: str
-    revision: str
-    quantisation: str
-    dimension: int
-
-    @property
-    def name(self) -> str:
-        """One line that identifies the space, as stored beside each vector."""
-        return f"{self.model}@{self.revision}/{self.quantisation}/{self.dimension}"
+from memhub_mcp.domain.embedding import EmbeddingSpace
 
 
 class Embedder(Protocol):
