@@ -1,0 +1,125 @@
+"""The command line: `memhub-mcp VERB …`. Only the chosen verb's module is imported."""
+
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+# verb -> what it does. Its module, cli/<verb>.py, has `run(words) -> exit code`;
+# `words` is all that stood around the verb, `--home` and `--workspace` before it included.
+VERBS = {
+    "init": "set up memory for this repository and show what it knows",
+    "recall": "what is known that bears on a question",
+    "remember": "store a fact, decision, preference, experience or intention",
+    "history": "every version a block of code went through",
+    "list": "memories, newest first",
+    "get": "memories in full, by id",
+    "forget": "erase memories for good (shows them first)",
+    "status": "scope, counts and health",
+    "doctor": "check this installation and say what to do",
+    "workspaces": "the repositories that have a memory",
+    "serve": "answer an assistant over MCP (also when stdin is a pipe)",
+    "hook": "report an assistant's event: hook HOST EVENT",
+    "eval": "measure how well recall finds things",
+}
+
+REFUSED, BAD_USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+_TAKES_VALUE = ("--home", "--workspace")
+
+_USAGE = "usage: memhub-mcp [--home DIR] [--workspace PATH|NAME] VERB …"
+
+_HELP_END = """\
+  --home DIR             where memories are kept (default: MEMHUB_HOME, else the user data directory)
+  --workspace PATH|NAME  act on this repository instead of the one around the current directory
+  --version              print the version
+
+`memhub-mcp VERB --help` explains a verb. Begin with `memhub-mcp init` inside a repository."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit code of one command: 0 done, 1 refused with a reason, 2 usage."""
+    before, words = _leading_options(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["hook"]:  # standard library only, answers in milliseconds
+        return import_module("memhub_mcp.cli.hook").run([*before, *words[1:]])
+    _speak_utf8()
+    if not words and not sys.stdin.isatty():
+        words = ["serve"]
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    if not words:
+        return _usage_error("name a verb")
+    verb = words[0]
+    if verb in ("--help", "-h"):
+        print(_help())
+        return 0
+    if verb in ("--version", "-V"):
+        from memhub_mcp import __version__
+
+        print(f"memhub-mcp {__version__}")
+        return 0
+    if verb.startswith("-"):
+        return _usage_error(f"{verb} needs a value" if verb in _TAKES_VALUE else f"unknown option {verb}")
+    if verb not in VERBS:
+        return _usage_error(f"there is no verb {verb!r}{_nearest(verb)}")
+    return _run(import_module(f"memhub_mcp.cli.{verb}").run, [*before, *words[1:]])
+
+
+def _leading_options(argv: list[str]) -> tuple[list[str], list[str]]:
+    """The common options that stand before the verb, and everything from the verb on."""
+    end = 0
+    while end < len(argv):
+        if argv[end] in _TAKES_VALUE and end + 1 < len(argv):
+            end += 2
+        elif argv[end].startswith(("--home=", "--workspace=")):
+            end += 1
+        else:
+            break
+    return argv[:end], argv[end:]
+
+
+def _run(run: Callable[[list[str]], int], words: list[str]) -> int:
+    from memhub_mcp.errors import MemhubError
+
+    try:
+        code = run(words)
+        sys.stdout.flush()
+    except MemhubError as error:
+        print(f"memhub-mcp: {error}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print("memhub-mcp: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader left. Python flushes stdout once more at exit: give that flush somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as error:
+        print(f"memhub-mcp: {error}", file=sys.stderr)
+        return REFUSED
+    return code
+
+
+def _speak_utf8() -> None:
+    """UTF-8 whatever the locale or the code page says; what is not text travels as escapes."""
+    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "backslashreplace")):
+        stream.reconfigure(encoding="utf-8", errors=errors)  # pyright: ignore[reportAttributeAccessIssue]
+    sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _help() -> str:
+    widest = max(map(len, VERBS))
+    verbs = "\n".join(f"  {verb:<{widest}}  {does}" for verb, does in VERBS.items())
+    return f"{_USAGE}\n\nOne memory for every coding assistant on this machine.\n\n{verbs}\n\n{_HELP_END}"
+
+
+def _usage_error(message: str) -> int:
+    print(f"{_USAGE}\nmemhub-mcp: {message} (`memhub-mcp --help` lists the verbs)", file=sys.stderr)
+    return BAD_USAGE
+
+
+def _nearest(verb: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(verb, VERBS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,70 @@
+"""Replies of the service as a person reads them."""
+
+from collections.abc import Sequence
+
+from memhub_mcp.cli.terminal import Page, ago, clean, count_of
+from memhub_mcp.domain.replies import HitReply, MemoryReply, RecallReply, ScopeReply
+
+
+def show_hits(page: Page, reply: RecallReply) -> None:
+    """Hits, best first, each as its preview and one line about where it comes from."""
+    for hit in reply["hits"]:
+        _show_hit(page, hit)
+    if not reply["hits"]:
+        page.line("nothing relevant is known" if reply["nothing_relevant"] else "nothing is stored here yet")
+    mode = reply["mode"]
+    if reply["hits"] and mode.get("why"):
+        page.paragraph(f"dense: {mode['dense']} ({mode.get('why', '')})", how="dim")
+    show_notes(page, reply.get("notes", ()))
+    if "cursor" in reply:
+        page.line(page.mark(f"more: --cursor {clean(reply['cursor'])}", "dim"))
+
+
+def show_memory(page: Page, memory: MemoryReply) -> None:
+    """One memory in full."""
+    page.line(f"{page.mark(memory['id'], 'bold')}  {memory['kind']}, {memory['tier']}, {memory['status']}")
+    page.paragraph(memory["text"], indent=2)
+    if "solution" in memory:
+        page.paragraph(f"solution: {memory['solution']}", indent=2)
+    if "environment" in memory:
+        page.paragraph(f"environment: {memory['environment']}", indent=2)
+    for name in ("files", "symbols", "search_keys"):
+        if name in memory:
+            page.paragraph(f"{name.replace('_', ' ')}: {', '.join(memory[name])}", indent=2)
+    about = [memory["source"], memory.get("branch"), memory.get("commit", "")[:10], ago(memory["at"])]
+    about += [f"subject {memory['subject']}" if "subject" in memory else None, memory.get("state")]
+    about += [f"valid until {memory['valid_until']}" if "valid_until" in memory else None]
+    page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")
+    for version in memory.get("versions", [])[:-1]:
+        page.paragraph(f"version {version.get('version')}: {version.get('text')}", indent=2, how="dim")
+    for link in memory.get("links", []):
+        page.paragraph(" ".join(link.values()), indent=2, how="dim")
+
+
+def show_notes(page: Page, notes: Sequence[str]) -> None:
+    """Remarks of the service."""
+    for note in notes:
+        page.paragraph(f"note: {note}", how="yellow")
+
+
+def where(scope: ScopeReply) -> str:
+    """The scope in a few words."""
+    if scope["workspace"] is None:
+        return "no repository: user memories only"
+    place = scope["workspace"]
+    if scope["branch"]:
+        place += f", branch {scope['branch']}"
+    if scope["head"]:
+        place += f" at {scope['head'][:10]}"
+    if scope.get("hidden"):
+        place += f" ({count_of(scope.get('hidden', 0), 'memory')} of other branches hidden)"
+    return place
+
+
+def _show_hit(page: Page, hit: HitReply) -> None:
+    page.paragraph(hit["preview"], how="bold" if hit["type"] == "memory" else None)
+    about = [hit["id"], hit["kind"], hit["source"], hit.get("branch"), hit.get("commit", "")[:10], ago(hit["at"])]
+    about += [hit.get("state"), hit["why"], f"{hit['similar']} more like it" if "similar" in hit else None]
+    page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")
+    for version in hit["chain"]["versions"] if "chain" in hit else ():
+        page.paragraph(" ".join(f"{value}" for value in version.values()), indent=4, how="dim")

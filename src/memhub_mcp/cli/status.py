@@ -1,0 +1,38 @@
+"""`memhub-mcp status`"""
+
+from memhub_mcp.cli.opening import opened
+from memhub_mcp.cli.parsing import verb_parser
+from memhub_mcp.cli.replies import show_notes, where
+from memhub_mcp.cli.terminal import Page, print_json
+
+
+def run(words: list[str]) -> int:
+    """Prints scope, counts, modes and health."""
+    parser = verb_parser("status", "Scope, counts, modes and health.", as_json=True)
+    args = parser.parse_args(words)
+    with opened(args) as (hub, caller):
+        reply = hub.memories.status(caller)
+    if args.json:
+        print_json(reply)
+        return 0
+    mode = reply["mode"]
+    page = Page()
+    page.pairs(
+        {
+            "memhub": f"{reply['version']}, data in {reply['home']}",
+            "here": where(reply["scope"]),
+            **{name.replace("_", " "): _value(value) for name, value in reply["counts"].items()},
+            "meaning": mode["dense"] + (f" ({mode['why']})" if "why" in mode else ""),
+            "rerank": mode["rerank"],
+        }
+    )
+    for finding in reply["health"]:
+        page.paragraph(finding, how="yellow")
+    show_notes(page, reply.get("notes", ()))
+    return 0
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{number} {name}" for name, number in value.items()) or "none"  # pyright: ignore
+    return f"{value:,}" if isinstance(value, int) else str(value)
