@@ -1,0 +1,348 @@
+"""Commits read as values: their changes, hunks and patch text, without a working tree and without running anything."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pygit2
+from pygit2.enums import DeltaStatus, DiffFind, DiffOption, SortMode
+
+from memhub_mcp.domain.revision import ChangeKind, Commit, FileChange, Hunk
+from memhub_mcp.errors import RepoError
+from memhub_mcp.repo.objects import author_text, message_text, moment, open_objects, path_text
+
+PATCH_LIMIT_BYTES = 64 * 1024
+BLOB_LIMIT_BYTES = 8 * 1024 * 1024
+RENAME_LIMIT = 400
+EXACT_RENAMES_ABOVE = 2_000  # comparing contents grows with adds times deletes
+_BATCH = 500
+_SUBMODULE = 0o160000
+_RENAMES = DiffFind.FIND_RENAMES | DiffFind.FIND_DONT_IGNORE_WHITESPACE  # explicit: the repository's config has no say
+_KINDS = {
+    DeltaStatus.ADDED: ChangeKind.ADD,
+    DeltaStatus.DELETED: ChangeKind.DELETE,
+    DeltaStatus.MODIFIED: ChangeKind.MODIFY,
+    DeltaStatus.RENAMED: ChangeKind.RENAME,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRules:
+    """What may be kept of the text of a commit."""
+
+    redact: Callable[[str], str]
+    never_stored: Callable[[str], bool]
+
+
+def walk_commits(
+    root: Path,
+    tips: Sequence[str],
+    *,
+    known: Callable[[Sequence[str]], set[str]],
+    rules: TextRules,
+    hide: Sequence[str] = (),
+) -> Iterator[Commit]:
+    """Every commit reachable from `tips` that is not `known`, newest first.
+
+    `hide` are commits whose whole ancestry is known: the walk does not go beyond them.
+    One commit is held in memory at a time, besides what libgit2 keeps.
+
+    Raises:
+        RepoError: the repository cannot be opened or walked.
+    """
+    repo = open_objects(root)
+    try:
+        walker = repo.walk(None, SortMode.TIME)
+        for tip in tips:
+            walker.push(tip)
+        for tip in hide:
+            if tip in repo:
+                walker.hide(tip)
+        found = (str(commit.id) for commit in walker)
+        while batch := list(islice(found, _BATCH)):
+            seen = known(batch)
+            for sha in batch:
+                if sha not in seen:
+                    yield read_commit(repo, sha, rules)
+    except (pygit2.GitError, KeyError) as error:
+        raise RepoError(f"the history of {root} cannot be walked: {error}") from error
+
+
+def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
+    """One commit with its changes against each parent.
+
+    Against the first parent all changes are listed; against a later one only the paths that differ from every
+    earlier parent as well: any other path is simply the one of that parent. The patch of a merge holds only what
+    differs from all its parents, the resolution of conflicts.
+    """
+    commit = repo[sha].peel(pygit2.Commit)
+    notes: list[str] = []
+    writer = _PatchWriter(rules)
+    changes: list[FileChange] = []
+    patch_id: str | None = None
+    parents = commit.parents
+    if not parents and _has_hidden_parents(commit):
+        notes.append("shallow clone: the parents of this commit are not here, its changes are unknown")
+    elif len(parents) < 2:
+        diff = _diff(commit, parents[0] if parents else None)
+        small = not _too_large(repo, diff) and len(diff) <= EXACT_RENAMES_ABOVE
+        patch_id = _patch_id(diff) if small and len(diff) else None
+        changes = _changes(repo, diff, 0, notes, writer)
+    else:
+        changes = _merge_changes(repo, commit, notes, writer)
+    return Commit(
+        sha=sha,
+        parents=tuple(str(parent) for parent in commit.parent_ids),
+        author=rules.redact(author_text(commit)),
+        authored_at=moment(commit.author.time),
+        committed_at=moment(commit.committer.time),
+        message=rules.redact(message_text(commit)),
+        patch_id=patch_id,
+        changes=tuple(changes),
+        patch=writer.text(notes),
+        note="; ".join(dict.fromkeys(notes)) or None,
+    )
+
+
+def _merge_changes(
+    repo: pygit2.Repository, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter"
+) -> list[FileChange]:
+    differing: set[str] | None = None
+    diffs: list[pygit2.Diff] = []
+    listed: list[set[str]] = []
+    for parent in commit.parents:
+        diff = _diff(commit, parent)
+        paths = {path_text(delta.new_file.raw_path) for delta in diff.deltas}
+        differing = paths if differing is None else differing & paths
+        diffs.append(diff)
+        listed.append(differing)
+        if not differing:
+            break
+    resolved = differing or set[str]()
+    out: list[FileChange] = []
+    for number, diff in enumerate(diffs):
+        if number == 0:
+            out += _changes(repo, diff, 0, notes, writer, shown=resolved)
+        elif listed[number]:
+            out += _changes(repo, diff, number, notes, None, only=listed[number])
+    return out
+
+
+def _diff(commit: pygit2.Commit, parent: pygit2.Commit | None) -> pygit2.Diff:
+    if parent is None:
+        return commit.tree.diff_to_tree(flags=DiffOption.NORMAL, context_lines=0, interhunk_lines=0, swap=True)
+    return parent.tree.diff_to_tree(commit.tree, flags=DiffOption.NORMAL, context_lines=0, interhunk_lines=0)
+
+
+def _changes(
+    repo: pygit2.Repository,
+    diff: pygit2.Diff,
+    parent: int,
+    notes: list[str],
+    writer: "_PatchWriter | None",
+    *,
+    only: set[str] | None = None,
+    shown: set[str] | None = None,
+) -> list[FileChange]:
+    renamed = _find_renames(diff, notes)
+    gone = set(renamed.values())
+    out: list[FileChange] = []
+    for index, delta in enumerate(diff.deltas):
+        new, old = path_text(delta.new_file.raw_path), path_text(delta.old_file.raw_path)
+        if only is not None and new not in only:
+            continue
+        if delta.status is DeltaStatus.DELETED and old in gone:
+            continue
+        change, text = _change(repo, diff, index, delta, parent, renamed.get(new), notes)
+        out.append(change)
+        if writer is not None and (shown is None or new in shown):
+            writer.add(change, text)
+    return out
+
+
+def _change(
+    repo: pygit2.Repository,
+    diff: pygit2.Diff,
+    index: int,
+    delta: pygit2.DiffDelta,
+    parent: int,
+    exact_source: str | None,
+    notes: list[str],
+) -> tuple[FileChange, bytes]:
+    old_file, new_file, status = delta.old_file, delta.new_file, delta.status
+    kind = _KINDS.get(status, ChangeKind.MODIFY)
+    path = path_text((old_file if status is DeltaStatus.DELETED else new_file).raw_path)
+    old_path = path_text(old_file.raw_path) if status is DeltaStatus.RENAMED else None
+    before = None if status is DeltaStatus.ADDED else str(old_file.id)
+    after = None if status is DeltaStatus.DELETED else str(new_file.id)
+    if exact_source is not None:
+        kind, old_path, before = ChangeKind.RENAME, exact_source, after
+    elif kind is ChangeKind.MODIFY and before == after:
+        kind = ChangeKind.MODE
+    submodule = _SUBMODULE in (old_file.mode, new_file.mode)
+    hunks: tuple[Hunk, ...] = ()
+    text, binary = b"", False
+    if before != after and (submodule or not _is_large(repo, before, after)):
+        patch, binary, missing = _patch(repo, diff, index, before, after, submodule=submodule)
+        if missing:
+            notes.append("blobless clone: some contents are not here")
+        if patch is not None and not binary:
+            text = patch.data
+            hunks = () if submodule else tuple(_hunks(patch))
+    elif before != after:
+        binary = True
+        notes.append(f"files over {BLOB_LIMIT_BYTES // 2**20} MiB were not compared")
+    change = FileChange(
+        path=path,
+        old_path=old_path,
+        kind=kind,
+        blob_before=before,
+        blob_after=after,
+        binary=binary,
+        hunks=hunks,
+        parent=parent,
+    )
+    return change, text
+
+
+def _patch(
+    repo: pygit2.Repository, diff: pygit2.Diff, index: int, before: str | None, after: str | None, *, submodule: bool
+) -> tuple[pygit2.Patch | None, bool, bool]:
+    """The patch, whether the contents are binary, and whether contents are missing."""
+    try:
+        patch = diff[index]
+        if patch is None or submodule or not patch.delta.is_binary:
+            return patch, False, False
+        if any(blob is not None and _blob(repo, blob).is_binary for blob in (before, after)):
+            return None, True, False
+        return blob_patch(repo, before, after), False, False  # text that an attribute declared binary
+    except (pygit2.GitError, KeyError):
+        return None, False, True
+
+
+def blob_patch(repo: pygit2.Repository, before: str | None, after: str | None) -> pygit2.Patch:
+    """The zero-context difference of two blobs, as text whatever the attributes say. None is an empty file."""
+    old = _blob(repo, before) if before else None
+    new = _blob(repo, after) if after else None
+    return pygit2.Patch.create_from(old, new, flag=DiffOption.FORCE_TEXT, context_lines=0, interhunk_lines=0)
+
+
+def patch_hunks(patch: pygit2.Patch) -> tuple[Hunk, ...]:
+    """The changed ranges of a zero-context patch."""
+    return tuple(_hunks(patch))
+
+
+def _hunks(patch: pygit2.Patch) -> Iterator[Hunk]:
+    for hunk in patch.hunks:
+        yield Hunk(hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
+
+
+def _find_renames(diff: pygit2.Diff, notes: list[str]) -> dict[str, str]:
+    """Marks renames inside `diff`; for a very large one finds the exact ones: new path → old path."""
+    if len(diff) <= EXACT_RENAMES_ABOVE:
+        try:
+            diff.find_similar(flags=_RENAMES, rename_limit=RENAME_LIMIT)
+        except (pygit2.GitError, KeyError):
+            notes.append("blobless clone: renames with changes were not looked for")
+        return {}
+    notes.append(f"over {EXACT_RENAMES_ABOVE} paths: only exact renames were looked for")
+    sources: dict[str, list[str]] = {}
+    for delta in diff.deltas:
+        if delta.status is DeltaStatus.DELETED:
+            sources.setdefault(str(delta.old_file.id), []).append(path_text(delta.old_file.raw_path))
+    found: dict[str, str] = {}
+    for delta in diff.deltas:
+        if delta.status is DeltaStatus.ADDED and (candidates := sources.get(str(delta.new_file.id))):
+            new = path_text(delta.new_file.raw_path)
+            name = new.rpartition("/")[2]
+            same = next((old for old in candidates if old.rpartition("/")[2] == name), candidates[0])
+            candidates.remove(same)
+            found[new] = same
+    return found
+
+
+def _patch_id(diff: pygit2.Diff) -> str | None:
+    try:
+        return str(diff.patchid)
+    except (pygit2.GitError, KeyError):
+        return None
+
+
+def _too_large(repo: pygit2.Repository, diff: pygit2.Diff) -> bool:
+    return any(
+        _is_large(repo, str(delta.old_file.id), str(delta.new_file.id))
+        for delta in diff.deltas
+        if _SUBMODULE not in (delta.old_file.mode, delta.new_file.mode)
+    )
+
+
+def _is_large(repo: pygit2.Repository, *blobs: str | None) -> bool:
+    for blob in blobs:
+        if blob is None or not blob.strip("0"):
+            continue
+        try:
+            if repo.odb.read_header(blob)[1] > BLOB_LIMIT_BYTES:
+                return True
+        except (pygit2.GitError, KeyError):
+            continue
+    return False
+
+
+def _blob(repo: pygit2.Repository, blob: str) -> pygit2.Blob:
+    return repo[blob].peel(pygit2.Blob)
+
+
+def _has_hidden_parents(commit: pygit2.Commit) -> bool:
+    """Whether the object names parents that the clone does not have."""
+    header, _, _ = commit.read_raw().partition(b"\n\n")
+    return b"\nparent " in header
+
+
+class _PatchWriter:
+    """Patch text of a commit, up to its limit, without the files that are never stored."""
+
+    def __init__(self, rules: TextRules) -> None:
+        self._rules = rules
+        self._pieces: list[str] = []
+        self._size = 0
+        self._files = 0
+        self._cut = 0
+
+    def add(self, change: FileChange, data: bytes) -> None:
+        """Adds the change of one file; `data` is the patch of libgit2, whose header is replaced by ours."""
+        self._files += 1
+        room = PATCH_LIMIT_BYTES - self._size
+        if room <= 0:
+            self._cut += 1
+            return
+        secret = self._rules.never_stored(change.path) or self._rules.never_stored(change.old_path or change.path)
+        start = data.find(b"\n@@ ") + 1
+        body = data[start:] if start and not secret else b""
+        piece = _header(change) + body[:room].decode("utf-8", "replace")
+        if len(body) > room:
+            piece = piece[: piece.rfind("\n") + 1]
+            self._cut += 1
+        if piece and not piece.endswith("\n"):
+            piece += "\n"
+        self._pieces.append(piece)
+        self._size += len(piece)
+
+    def text(self, notes: list[str]) -> str:
+        """The redacted text; says in `notes` what had to be left out."""
+        if self._cut:
+            limit = f"{PATCH_LIMIT_BYTES // 1024} KiB"
+            notes.append(f"patch cut at {limit}: {self._cut} of {self._files} files are not shown in full")
+        text = self._rules.redact("".join(self._pieces)).replace("\0", "")
+        return text if len(text) <= 2 * PATCH_LIMIT_BYTES else text[: text.rfind("\n", 0, PATCH_LIMIT_BYTES) + 1]
+
+
+def _header(change: FileChange) -> str:
+    old = change.old_path or change.path
+    before = "/dev/null" if change.kind is ChangeKind.ADD else f"a/{_quoted(old)}"
+    after = "/dev/null" if change.kind is ChangeKind.DELETE else f"b/{_quoted(change.path)}"
+    return f"--- {before}\n+++ {after}\n"
+
+
+def _quoted(path: str) -> str:
+    return path.replace("\n", "\\n").replace("\r", "\\r")
