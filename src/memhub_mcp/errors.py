@@ -47,3 +47,7 @@ class ModelError(MemhubError):
 
 class HomeError(MemhubError):
     """The data directory cannot be used safely."""
+
+
+class ConfigError(MemhubError):
+    """A host's configuration file cannot be edited safely; it was left as it is."""
