@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ChangeKind(StrEnum):
-    """What happened to a path."""
+    """What happened to a path; `move`: to a block whose lines came from another place."""
 
     ADD = "add"
     MODIFY = "modify"
@@ -14,6 +14,7 @@ class ChangeKind(StrEnum):
     RENAME = "rename"
     COPY = "copy"
     MODE = "mode"
+    MOVE = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,32 @@ class Commit:
     def subject(self) -> str:
         """The first line of the message."""
         return self.message.partition("\n")[0]
+
+
+Span = tuple[int, int]
+"""A half-open interval of lines, counted from 0."""
+
+Spans = tuple[Span, ...]
+"""Intervals of one text: sorted, not empty, not touching."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One change to one block of code: its lines before and after a commit.
+
+    `before` is empty when the block was added here. Against a merge, `before` is that of the first parent.
+    `kind` is add, modify, rename (the file was renamed as well) or move (the lines came from elsewhere).
+    """
+
+    commit: str
+    kind: ChangeKind
+    path: str
+    old_path: str | None
+    blob_before: str | None
+    blob_after: str
+    before: Spans
+    after: Spans
+    merge: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
