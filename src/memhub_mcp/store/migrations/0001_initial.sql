@@ -27,6 +27,7 @@ CREATE TABLE session (
     UNIQUE (source, host_session)
 ) STRICT;
 
+-- sources: every host that wrote it, a JSON list; source: the one host, or `mixed`.
 CREATE TABLE memory (
     seq              INTEGER PRIMARY KEY,
     id               TEXT NOT NULL UNIQUE,
@@ -42,6 +43,7 @@ CREATE TABLE memory (
     branch           TEXT,
     commit_sha       TEXT,
     sources          TEXT NOT NULL,
+    source           TEXT NOT NULL,
     session          TEXT REFERENCES session (id) ON DELETE SET NULL,
     origin_workspace TEXT,
     files            TEXT NOT NULL DEFAULT '[]',
@@ -66,6 +68,8 @@ CREATE INDEX memory_newest  ON memory (generation DESC);
 CREATE INDEX memory_anchor  ON memory (anchor) WHERE anchor IS NOT NULL;
 CREATE INDEX memory_session ON memory (session) WHERE session IS NOT NULL;
 
+CREATE INDEX session_fact ON session (fact) WHERE fact IS NOT NULL;
+
 CREATE TABLE memory_version (
     memory     INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     version    INTEGER NOT NULL,
@@ -87,7 +91,6 @@ CREATE TABLE link (
     from_memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     to_memory   INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     relation    TEXT NOT NULL,
-    created_at  INTEGER NOT NULL,
     PRIMARY KEY (from_memory, to_memory, relation)
 ) STRICT, WITHOUT ROWID;
 
@@ -240,6 +243,5 @@ CREATE TABLE operation (
 
 -- Hashes of what was forgotten, no text: a re-import must not bring it back.
 CREATE TABLE tombstone (
-    content_key BLOB PRIMARY KEY,
-    created_at  INTEGER NOT NULL
+    content_key BLOB PRIMARY KEY
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,59 @@
+"""A store: one memory.db with the rooms that read and write it."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
+
+from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.scope import Workspace
+from memhub_mcp.store.connection import Database, Transaction
+from memhub_mcp.store.memories import Memories, faults
+from memhub_mcp.store.words import Words
+
+FILE_NAME = "memory.db"
+
+
+class Store:
+    """What one workspace, or the person, remembers."""
+
+    def __init__(self, db: Database, workspace: Workspace) -> None:
+        self.db = db
+        self.workspace = workspace
+        self.memories = Memories(db)
+        self.words = Words(db)
+
+    @classmethod
+    def open(cls, directory: Path, workspace: Workspace, clock: Clock, read_only: bool = False) -> Self:
+        """The store in `directory`, made when it is missing. Errors as `Database.open`."""
+        home = directory.parent.parent if directory.parent.name == "workspaces" else directory.parent
+        db = Database.open(
+            directory / FILE_NAME,
+            expected_id=workspace.id,
+            clock=clock,
+            read_only=read_only,
+            backups=home / "backups",
+        )
+        return cls(db, workspace)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written here."""
+        return self.db.read_only
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """One transaction over everything in the store."""
+        return self.db.write()
+
+    def compact(self) -> None:
+        """After a forget: no byte of what was erased stays in a file of this store."""
+        with self.db.write() as tx:
+            self.words.optimize(tx)
+        self.db.maintain("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def damaged_rows(self) -> list[str]:
+        """One line for each row that readers skip because it cannot be understood."""
+        return faults(self.db)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.db.close()
