@@ -97,9 +97,12 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditEvent:
-    """One successful edit as a hook or a transcript reported it. Redacted before it is spooled.
+    """One successful change to one file, as a hook or a transcript reported it. Redacted before it is spooled.
 
-    `content_after` is what the file was afterwards (≤ 256 KiB, else None and only `hash_after`).
+    With `hunks`, `old_text` and `new_text` are the lines of those ranges, one hunk after another (see `pieces`).
+    Without, they are the replaced and the replacing string, whose place in the file is not known.
+    `content_after` is what the file was afterwards (≤ 256 KiB, else None and only `hash_after`, its git blob id).
+    `ordinal` counts the events of one tool call; `turn` is the host's name for the exchange the edit belongs to.
     `said` is the human request behind it.
     """
 
@@ -109,6 +112,10 @@ class EditEvent:
     session: str | None
     tool_call: str | None
     time: datetime
+    kind: ChangeKind = ChangeKind.MODIFY
+    hunks: tuple[Hunk, ...] = ()
+    ordinal: int = 0
+    turn: str | None = None
     cwd: str | None = None
     old_text: str | None = None
     new_text: str | None = None
@@ -116,3 +123,22 @@ class EditEvent:
     hash_after: str | None = None
     old_path: str | None = None
     said: str | None = None
+
+    def pieces(self) -> list[tuple[Hunk, str, str]]:
+        """Each hunk with the lines it took away and the lines it put there; empty when no place is known."""
+        old = _split_lines(self.old_text or "")
+        new = _split_lines(self.new_text or "")
+        found: list[tuple[Hunk, str, str]] = []
+        old_at = new_at = 0
+        for hunk in self.hunks:
+            old_end, new_end = old_at + hunk.old_lines, new_at + hunk.new_lines
+            found.append((hunk, "".join(old[old_at:old_end]), "".join(new[new_at:new_end])))
+            old_at, new_at = old_end, new_end
+        return found
+
+
+def _split_lines(text: str) -> list[str]:
+    """Lines with their ends, split at `\n` only, as git counts them."""
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
