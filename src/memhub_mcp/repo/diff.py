@@ -70,27 +70,14 @@ def walk_commits(
 
 
 def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
-    """One commit with its changes against each parent.
+    """One commit with its changes against each parent, as `read_changes` lists them, and its patch.
 
-    Against the first parent all changes are listed; against a later one only the paths that differ from every
-    earlier parent as well: any other path is simply the one of that parent. The patch of a merge holds only what
-    differs from all its parents, the resolution of conflicts.
+    The patch of a merge holds only what differs from all its parents: the resolution of conflicts.
     """
     commit = repo[sha].peel(pygit2.Commit)
     notes: list[str] = []
     writer = _PatchWriter(rules)
-    changes: list[FileChange] = []
-    patch_id: str | None = None
-    parents = commit.parents
-    if not parents and _has_hidden_parents(commit):
-        notes.append("shallow clone: the parents of this commit are not here, its changes are unknown")
-    elif len(parents) < 2:
-        diff = _diff(commit, parents[0] if parents else None)
-        small = not _too_large(repo, diff) and len(diff) <= EXACT_RENAMES_ABOVE
-        patch_id = _patch_id(diff) if small and len(diff) else None
-        changes = _changes(repo, diff, 0, notes, writer)
-    else:
-        changes = _merge_changes(repo, commit, notes, writer)
+    changes = _commit_changes(repo, commit, notes, writer)
     return Commit(
         sha=sha,
         parents=tuple(str(parent) for parent in commit.parent_ids),
@@ -98,15 +85,36 @@ def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
         authored_at=moment(commit.author.time),
         committed_at=moment(commit.committer.time),
         message=rules.redact(message_text(commit)),
-        patch_id=patch_id,
+        patch_id=_patch_id(repo, commit),
         changes=tuple(changes),
         patch=writer.text(notes),
         note="; ".join(dict.fromkeys(notes)) or None,
     )
 
 
+def read_changes(repo: pygit2.Repository, sha: str) -> list[FileChange]:
+    """The changes of one commit against each parent.
+
+    Against the first parent all are listed; against a later one only the paths that differ from every
+    earlier parent as well: any other path is simply the one of that parent.
+    """
+    return _commit_changes(repo, repo[sha].peel(pygit2.Commit), [], None)
+
+
+def _commit_changes(
+    repo: pygit2.Repository, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter | None"
+) -> list[FileChange]:
+    parents = commit.parents
+    if len(parents) > 1:
+        return _merge_changes(repo, commit, notes, writer)
+    if not parents and _has_hidden_parents(commit):
+        notes.append("shallow clone: the parents of this commit are not here, its changes are unknown")
+        return []
+    return _changes(repo, _diff(commit, parents[0] if parents else None), 0, notes, writer)
+
+
 def _merge_changes(
-    repo: pygit2.Repository, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter"
+    repo: pygit2.Repository, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter | None"
 ) -> list[FileChange]:
     differing: set[str] | None = None
     diffs: list[pygit2.Diff] = []
@@ -262,7 +270,14 @@ def _find_renames(diff: pygit2.Diff, notes: list[str]) -> dict[str, str]:
     return found
 
 
-def _patch_id(diff: pygit2.Diff) -> str | None:
+def _patch_id(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
+    """Of the zero-context difference to the first parent, renames not looked for; None for merges and huge commits."""
+    parents = commit.parents
+    if len(parents) > 1 or (not parents and _has_hidden_parents(commit)):
+        return None
+    diff = _diff(commit, parents[0] if parents else None)
+    if not 0 < len(diff) <= EXACT_RENAMES_ABOVE or _too_large(repo, diff):
+        return None
     try:
         return str(diff.patchid)
     except (pygit2.GitError, KeyError):

@@ -1,0 +1,70 @@
+"""The history of a block read from the repository alone, without an index."""
+
+from collections.abc import Iterable, Sequence
+
+import pygit2
+from pygit2.enums import ObjectType
+
+from memhub_mcp.domain.revision import FileChange, Spans
+from memhub_mcp.repo.contents import Contents
+from memhub_mcp.repo.diff import read_changes
+from memhub_mcp.repo.lineage import Origin, Step, order_of
+from memhub_mcp.repo.moves import find_origin
+from memhub_mcp.repo.objects import raw_path
+
+
+class WalkedHistory:
+    """Commits as libgit2 has them. Not for several threads at once."""
+
+    def __init__(self, repo: pygit2.Repository) -> None:
+        self.contents = Contents(repo)
+        self._repo = repo
+        self._parents: dict[str, tuple[str, ...]] = {}
+        self._trees: dict[str, pygit2.Tree] = {}
+        self._changes: dict[str, list[FileChange]] = {}
+
+    def order(self, head: str) -> Iterable[str]:
+        """Every commit reachable from `head`, children before parents."""
+        return order_of(head, self.parents)
+
+    def parents(self, sha: str) -> Sequence[str]:
+        """The parents of a commit; none where a shallow clone ends."""
+        if sha not in self._parents:
+            found = self._repo[sha].peel(pygit2.Commit).parent_ids
+            self._parents[sha] = tuple(str(parent) for parent in found)
+        return self._parents[sha]
+
+    def step(self, sha: str, number: int, path: str) -> Step | None:
+        """How `path` differs from the parent `number`."""
+        parents = self.parents(sha)
+        after = self.blob(sha, path)
+        before = self.blob(parents[number], path) if parents else None
+        if after is None or after == before:
+            return None
+        old_path = path
+        if before is None and parents:
+            for change in self._changes_of(sha):
+                if (change.path, change.parent) == (path, number) and change.old_path:
+                    old_path, before = change.old_path, change.blob_before
+        return Step(old_path=old_path, blob_before=before, blob_after=after, hunks=self.contents.hunks(before, after))
+
+    def origin(self, sha: str, path: str, blob: str, spans: Spans) -> Origin | None:
+        """The place from which this commit moved the lines `spans` of `path`."""
+        if not self.parents(sha):
+            return None
+        return find_origin(self.contents, self._changes_of(sha), path, blob, spans)
+
+    def blob(self, sha: str, path: str) -> str | None:
+        """The blob at `path` in a commit."""
+        if sha not in self._trees:
+            self._trees = {**dict(list(self._trees.items())[-3:]), sha: self._repo[sha].peel(pygit2.Tree)}
+        try:
+            found = self._trees[sha][raw_path(path).decode("utf-8", "surrogateescape")]
+        except (KeyError, ValueError):
+            return None
+        return str(found.id) if found.type == ObjectType.BLOB else None
+
+    def _changes_of(self, sha: str) -> list[FileChange]:
+        if sha not in self._changes:
+            self._changes = {sha: read_changes(self._repo, sha)}
+        return self._changes[sha]
