@@ -1,0 +1,86 @@
+"""The hub as the handlers use it: opened on first need, called in worker threads, minded when nobody calls."""
+
+import logging
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from memhub_mcp.errors import MemhubError
+from memhub_mcp.service.hub import Hub
+
+CALLS_AT_ONCE = 8
+"""Worker threads for calls. The store has one writer; more readers than this only wait for each other."""
+
+QUIET_S = 0.5
+"""How long nobody must have called before maintenance begins."""
+
+MAINTENANCE_EVERY_S = 60.0
+"""How often maintenance looks for work left by hooks and other servers when nobody calls."""
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Door:
+    """One hub for all handlers of a process."""
+
+    def __init__(self, open_hub: Callable[[], Hub]) -> None:
+        self._open_hub = open_hub
+        self._opening = Lock()
+        self._hub: Hub | None = None
+        self._threads = anyio.CapacityLimiter(CALLS_AT_ONCE)
+        self._maintenance_thread = anyio.CapacityLimiter(1)
+        self._calling = 0
+        self._called = anyio.Event()
+
+    async def run(self, use_case: Callable[[Hub], T]) -> T:
+        """What `use_case` returns, from a worker thread.
+
+        Raises:
+            MemhubError: what the use case raises, or why the hub cannot be opened; the next call tries again.
+        """
+        self._calling += 1
+        try:
+            return await to_thread.run_sync(lambda: use_case(self._opened()), limiter=self._threads)
+        finally:
+            self._calling -= 1
+            self._called.set()
+
+    async def keep_house(self) -> None:
+        """Runs maintenance after calls and now and then, never beside a call that is being answered."""
+        while True:
+            with anyio.move_on_after(MAINTENANCE_EVERY_S):
+                await self._called.wait()
+            await self._until_quiet()
+            try:
+                await to_thread.run_sync(
+                    lambda: self._opened().maintenance.run_once(),
+                    limiter=self._maintenance_thread,
+                    abandon_on_cancel=True,
+                )
+            except MemhubError as error:
+                _log.info("maintenance: %s", error)  # whoever calls is told the same
+
+    def close(self) -> None:
+        """Closes the hub if it was opened."""
+        with self._opening:
+            if self._hub is not None:
+                self._hub.close()
+
+    async def _until_quiet(self) -> None:
+        while True:
+            self._called = anyio.Event()
+            with anyio.move_on_after(QUIET_S):
+                await self._called.wait()
+                continue
+            if not self._calling:
+                return
+
+    def _opened(self) -> Hub:
+        with self._opening:
+            if self._hub is None:
+                self._hub = self._open_hub()
+            return self._hub

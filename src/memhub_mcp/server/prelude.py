@@ -1,0 +1,190 @@
+"""The fast start: the host's first questions answered from surface.json while the SDK loads.
+
+Importing the SDK takes longer than some hosts wait before their first turn. Here the standard library alone answers
+`initialize`, `server/discover`, `ping` and the lists, when they are asked in the plain way; everything else is kept in
+order and handed to the SDK, which is also told of what opened the conversation.
+"""
+
+import signal
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from threading import Event, Lock, Thread
+from typing import Any, cast
+
+from memhub_mcp.server.exchange import Exchange, Message, error_answer, kind_of
+from memhub_mcp.server.lifetime import Lifetime
+from memhub_mcp.server.surface import (
+    LISTS,
+    STATELESS_VERSION,
+    discover_result,
+    initialize_result,
+    list_result,
+)
+from memhub_mcp.server.wire import Wire
+
+INTERNAL_ERROR = -32603
+
+LOAD_AFTER_S = 0.3
+"""How long after the tools were listed the SDK is loaded though nobody needs it yet: the host is starting too."""
+
+LAST_ANSWERS_S = 30.0
+"""How long calls that came before the pipe was closed may take to be answered."""
+
+_META = "io.modelcontextprotocol/"
+
+
+class Prelude:
+    """Answers or keeps what arrives, until something takes over."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._lock = Lock()
+        self._kept: list[Message] = []
+        self._take: Callable[[Message], None] | None = None
+        self._era: str | None = None
+        self._initialized = False
+        self._sdk_decides = False
+        self._wanted, self._urgent = Event(), Event()
+
+    def receive(self, message: Message) -> None:
+        """Answers a message, keeps it, or passes it on."""
+        with self._lock:
+            if self._take is not None:
+                self._take(message)
+                return
+            result = None if self._sdk_decides or kind_of(message) != "request" else self._answer(message)
+            if result is None:
+                self._keep(message)
+                return
+        self._exchange.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        if message["method"] == "tools/list":
+            self._wanted.set()
+
+    def wait_until_wanted(self) -> None:
+        """Returns when a message needs the SDK, or soon will."""
+        self._wanted.wait()
+        self._urgent.wait(LOAD_AFTER_S)
+
+    def hand_over(self, take: Callable[[Message], None]) -> None:
+        """Gives `take` everything kept, in order, and from now on everything that arrives."""
+        with self._lock:
+            for message in self._kept:
+                take(message)
+            self._kept.clear()
+            self._take = take
+
+    def refuse(self, cause: str) -> None:
+        """Answers every request, kept or to come, with the reason why there is no server."""
+
+        def answer(message: Message) -> None:
+            if kind_of(message) == "request":
+                self._exchange.send(error_answer(message["id"], INTERNAL_ERROR, cause))
+
+        self.hand_over(answer)
+
+    def _keep(self, message: Message) -> None:
+        self._kept.append(message)
+        if kind_of(message) == "request":
+            # Whatever this request does to the state of the conversation, only the SDK knows.
+            self._sdk_decides = self._sdk_decides or not self._initialized
+            self._wanted.set()
+            self._urgent.set()
+
+    def _answer(self, message: Message) -> dict[str, Any] | None:
+        """The result of a request asked in the plain way, or None."""
+        method = message["method"]
+        params = cast("dict[str, Any]", message.get("params") or {})
+        if method == "initialize":
+            if self._initialized or not _plain_handshake(params):
+                return None
+            self._open(message, "handshake", initialized=True)
+            return initialize_result(params["protocolVersion"])
+        if set(params) - {"_meta"} or not isinstance(meta := params.get("_meta", {}), dict):
+            return None
+        envelope = cast("dict[str, Any]", meta)
+        if _META + "protocolVersion" in envelope:
+            if self._era == "handshake" or not _plain_envelope(envelope):
+                return None
+            result = _stateless_result(method)
+            if result is not None and self._era is None:
+                self._open(message, "stateless", initialized=True)
+            return result
+        if self._era == "stateless":
+            return None
+        if method == "ping":
+            if self._era is None:
+                self._open(message, "handshake", initialized=False)
+            return {}
+        return list_result(method, stateless=False) if method in LISTS and self._initialized else None
+
+    def _open(self, message: Message, era: str, *, initialized: bool) -> None:
+        """Notes what opens the conversation; the SDK will hear it under an id of ours, its answer is not sent."""
+        self._era, self._initialized = era, initialized
+        replayed = f"memhub-replayed-{len(self._kept)}"
+        self._exchange.hide(replayed)
+        self._kept.append({**message, "id": replayed})
+
+
+def serve_stdio(home: str | None = None, workspace: str | None = None) -> None:
+    """Answers one assistant over stdin and stdout; ends the process when it leaves."""
+    wire = Wire.claim()
+    lifetime = Lifetime(wire)
+    exchange = Exchange(wire)
+    prelude = Prelude(exchange)
+    wire.start_writing(on_gone=lifetime.end)
+    lifetime.watch_parent()
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lifetime.end_on_signal)
+
+    def read() -> None:
+        for line in wire.lines():
+            exchange.read(line, prelude.receive)
+        exchange.wait_until_answered(LAST_ANSWERS_S)
+        lifetime.end()
+
+    Thread(target=read, name="stdin", daemon=True).start()
+    prelude.wait_until_wanted()
+    try:
+        transports = import_module("memhub_mcp.server.transports")
+        transports.serve_wire(exchange, prelude, lifetime, home, workspace)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with the installation, the host must hear it
+        print(f"memhub-mcp: {error!r}", file=sys.stderr, flush=True)
+        prelude.refuse(f"memhub cannot start: {type(error).__name__}: {error}")
+        Event().wait()  # until the host leaves
+
+
+def _plain_handshake(params: dict[str, Any]) -> bool:
+    return (
+        isinstance(params.get("protocolVersion"), str)
+        and _is_capabilities(params.get("capabilities"))
+        and _is_client(params.get("clientInfo"))
+        and not set(params) - {"protocolVersion", "capabilities", "clientInfo", "_meta"}
+        and isinstance(params.get("_meta", {}), dict)
+    )
+
+
+def _plain_envelope(meta: dict[str, Any]) -> bool:
+    client = meta.get(_META + "clientInfo")
+    return (
+        meta[_META + "protocolVersion"] == STATELESS_VERSION
+        and _is_capabilities(meta.get(_META + "clientCapabilities"))
+        and (client is None or _is_client(client))
+    )
+
+
+def _is_client(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    fields = cast("dict[str, Any]", value)
+    return {"name", "version"} <= set(fields) and all(isinstance(field, str) for field in fields.values())
+
+
+def _is_capabilities(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(field, dict) for field in cast("dict[str, Any]", value).values())
+
+
+def _stateless_result(method: str) -> dict[str, Any] | None:
+    if method == "server/discover":
+        return discover_result()
+    return list_result(method, stateless=True) if method in LISTS else None

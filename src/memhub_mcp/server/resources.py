@@ -1,0 +1,94 @@
+"""What a host can read without calling a tool."""
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import unquote
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from memhub_mcp.domain.scope import Caller
+from memhub_mcp.errors import MemhubError, NotFound
+from memhub_mcp.server.callers import Callers, Context
+from memhub_mcp.server.door import Door
+from memhub_mcp.server.surface import SURFACE
+from memhub_mcp.server.tools import compact
+from memhub_mcp.service.hub import Hub
+
+_MEMORY = "memhub://memories/"
+_NOT_FOUND_BEFORE_2026 = -32002
+
+
+class Resources:
+    """Lists and reads the resources of surface.json."""
+
+    def __init__(self, door: Door, callers: Callers) -> None:
+        self._door = door
+        self._callers = callers
+        self._listed = types.ListResourcesResult.model_validate({"resources": SURFACE["resources"]})
+        self._templates = types.ListResourceTemplatesResult.model_validate(
+            {"resourceTemplates": SURFACE["resourceTemplates"]}
+        )
+
+    async def list(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        """The resources with a fixed address."""
+        return self._listed
+
+    async def templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """The addresses with a part to fill in."""
+        return self._templates
+
+    async def read(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """One resource, read now.
+
+        Raises:
+            MCPError: no such resource, or why it cannot be read.
+        """
+        uri = str(params.uri)
+        reader = _reader(uri)
+        if reader is None:
+            raise _not_found(ctx, uri)
+        caller = await self._callers.caller(ctx, {})
+        try:
+            mime_type, text = await self._door.run(partial(reader, caller))
+        except NotFound:
+            raise _not_found(ctx, uri) from None
+        except MemhubError as error:
+            raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from error
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=text)]
+        )
+
+
+def _reader(uri: str) -> Callable[[Caller, Hub], tuple[str, str]] | None:
+    if uri == "memhub://status":
+        return _status
+    if uri == "memhub://workspace":
+        return _workspace
+    if uri.startswith(_MEMORY):
+        return partial(_memory, unquote(uri.removeprefix(_MEMORY)))
+    return None
+
+
+def _status(caller: Caller, hub: Hub) -> tuple[str, str]:
+    return "application/json", compact(hub.memories.status(caller))
+
+
+def _workspace(caller: Caller, hub: Hub) -> tuple[str, str]:
+    return "text/markdown", hub.memories.digest(caller)
+
+
+def _memory(memory_id: str, caller: Caller, hub: Hub) -> tuple[str, str]:
+    reply = hub.memories.get(caller, [memory_id])
+    if not reply["memories"]:
+        raise NotFound(f"no memory {memory_id}")
+    return "application/json", compact(reply["memories"][0])
+
+
+def _not_found(ctx: Context, uri: str) -> MCPError:
+    modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    code = types.INVALID_PARAMS if modern else _NOT_FOUND_BEFORE_2026
+    return MCPError(code=code, message="Resource not found", data={"uri": uri})
