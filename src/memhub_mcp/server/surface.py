@@ -1,7 +1,7 @@
 """What this server is and offers, from surface.json. Standard library only: the fast start answers from it."""
 
 import json
-from pathlib import Path
+import os
 from typing import Any
 
 from memhub_mcp import __version__
@@ -23,7 +23,9 @@ LISTS = {
 }
 """List method → the key of its result, which is also the key in surface.json."""
 
-SURFACE: dict[str, Any] = json.loads(Path(__file__).with_name("surface.json").read_text(encoding="utf-8"))
+# Not pathlib: its import is a tenth of the time until the first answer.
+with open(os.path.join(os.path.dirname(__file__), "surface.json"), encoding="utf-8") as _file:  # noqa: PTH118, PTH120, PTH123
+    SURFACE: dict[str, Any] = json.load(_file)
 
 NAME: str = SURFACE["server"]["name"]
 TITLE: str = SURFACE["server"]["title"]
