@@ -171,9 +171,9 @@ def _embedder_door(settings: Settings) -> EmbedderDoor:
 
 
 def _minilm(threads: int) -> Embedder:
-    from memhub_mcp.models.minilm import MiniLM
+    from memhub_mcp.models.minilm import load_minilm
 
-    return MiniLM(threads=threads)
+    return load_minilm(threads=threads)
 
 
 def _nothing() -> Reranker:
