@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable
 from importlib import import_module
+
+from memhub_mcp.cli.words import COMMON, leading_options
 
 # verb -> what it does. Its module, cli/<verb>.py, has `run(words) -> exit code`;
 # `words` is all that stood around the verb, `--home` and `--workspace` before it included.
@@ -25,13 +26,11 @@ VERBS = {
 
 REFUSED, BAD_USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
-_TAKES_VALUE = ("--home", "--workspace")
-
 _USAGE = "usage: memhub-mcp [--home DIR] [--workspace PATH|NAME] VERB …"
 
 _HELP_END = """\
-  --home DIR             where memories are kept (default: MEMHUB_HOME, else the user data directory)
-  --workspace PATH|NAME  act on this repository instead of the one around the current directory
+  --home DIR             where memories are kept (MEMHUB_HOME, else the user data directory)
+  --workspace PATH|NAME  act on this repository instead of the current one
   --version              print the version
 
 `memhub-mcp VERB --help` explains a verb. Begin with `memhub-mcp init` inside a repository."""
@@ -39,10 +38,32 @@ _HELP_END = """\
 
 def main(argv: list[str] | None = None) -> int:
     """Exit code of one command: 0 done, 1 refused with a reason, 2 usage."""
-    before, words = _leading_options(sys.argv[1:] if argv is None else argv)
+    argv = sys.argv[1:] if argv is None else argv
+    _, words = leading_options(argv)
+    common = argv[: len(argv) - len(words)]
     if words[:1] == ["hook"]:  # standard library only, answers in milliseconds
-        return import_module("memhub_mcp.cli.hook").run([*before, *words[1:]])
+        return import_module("memhub_mcp.cli.hook").run([*common, *words[1:]])
+    from memhub_mcp.errors import MemhubError
+
     _speak_utf8()
+    try:
+        code = _dispatch(words, common)
+        sys.stdout.flush()
+    except MemhubError as error:
+        return _refused(error)
+    except KeyboardInterrupt:
+        print("memhub-mcp: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader left. Python flushes stdout once more at exit: give that flush somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as error:
+        return _refused(error)
+    return code
+
+
+def _dispatch(words: list[str], common: list[str]) -> int:
     if not words and not sys.stdin.isatty():
         words = ["serve"]
     if words[:1] == ["help"]:
@@ -59,45 +80,15 @@ def main(argv: list[str] | None = None) -> int:
         print(f"memhub-mcp {__version__}")
         return 0
     if verb.startswith("-"):
-        return _usage_error(f"{verb} needs a value" if verb in _TAKES_VALUE else f"unknown option {verb}")
+        return _usage_error(f"{verb} needs a value" if verb in COMMON else f"there is no option {verb} before the verb")
     if verb not in VERBS:
         return _usage_error(f"there is no verb {verb!r}{_nearest(verb)}")
-    return _run(import_module(f"memhub_mcp.cli.{verb}").run, [*before, *words[1:]])
+    return import_module(f"memhub_mcp.cli.{verb}").run([*common, *words[1:]])
 
 
-def _leading_options(argv: list[str]) -> tuple[list[str], list[str]]:
-    """The common options that stand before the verb, and everything from the verb on."""
-    end = 0
-    while end < len(argv):
-        if argv[end] in _TAKES_VALUE and end + 1 < len(argv):
-            end += 2
-        elif argv[end].startswith(("--home=", "--workspace=")):
-            end += 1
-        else:
-            break
-    return argv[:end], argv[end:]
-
-
-def _run(run: Callable[[list[str]], int], words: list[str]) -> int:
-    from memhub_mcp.errors import MemhubError
-
-    try:
-        code = run(words)
-        sys.stdout.flush()
-    except MemhubError as error:
-        print(f"memhub-mcp: {error}", file=sys.stderr)
-        return REFUSED
-    except KeyboardInterrupt:
-        print("memhub-mcp: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader left. Python flushes stdout once more at exit: give that flush somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except OSError as error:
-        print(f"memhub-mcp: {error}", file=sys.stderr)
-        return REFUSED
-    return code
+def _refused(error: Exception) -> int:
+    print(f"memhub-mcp: {error}", file=sys.stderr)
+    return REFUSED
 
 
 def _speak_utf8() -> None:

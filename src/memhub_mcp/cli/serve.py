@@ -1,20 +1,17 @@
 """`memhub-mcp serve`"""
 
-import argparse
-
+from memhub_mcp.cli.words import leading_options
 from memhub_mcp.server.prelude import serve_stdio
 
 
 def run(words: list[str]) -> int:
     """Answers one assistant over stdin and stdout until it leaves."""
-    # Not `verb_parser`: an assistant waits for the first answer, and only what is imported here stands before it.
-    parser = argparse.ArgumentParser(
-        prog="memhub-mcp serve",
-        description="Answer one assistant over stdin and stdout until it leaves.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--home", metavar="DIR", help="where memories are kept")
-    parser.add_argument("--workspace", metavar="PATH|NAME", help="act on this repository instead of the current one")
-    args = parser.parse_args(words)
-    serve_stdio(home=args.home, workspace=args.workspace)
+    options, others = leading_options(words)
+    if others:
+        from memhub_mcp.cli.parsing import verb_parser  # an assistant waits: argparse only when there is a say for it
+
+        parser = verb_parser("serve", "Answer one assistant over stdin and stdout until it leaves.")
+        args = parser.parse_args(words)
+        options = {"--home": args.home, "--workspace": args.workspace}
+    serve_stdio(home=options.get("--home"), workspace=options.get("--workspace"))
     return 0

@@ -1,0 +1,84 @@
+"""The door itself: help, usage, exit codes, streams."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.cli.conftest import SCRIPT
+
+from memhub_mcp import __version__
+from memhub_mcp.cli.main import VERBS
+
+
+def test_the_version_is_one_line(memhub):
+    assert memhub("--version").stdout == f"memhub-mcp {__version__}\n"
+
+
+def test_help_names_every_verb_in_lines_that_fit_a_terminal(memhub):
+    shown = memhub("--help")
+    assert shown.returncode == 0
+    assert all(f"\n  {verb} " in shown.stdout for verb in VERBS)
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "hook"])
+def test_every_verb_explains_itself(memhub, verb):
+    shown = memhub("help", verb)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith(f"usage: memhub-mcp {verb} ")
+    assert "--home" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["recal"], "there is no verb 'recal'; did you mean 'recall'?"),
+        (["--frobnicate"], "there is no option --frobnicate"),
+        (["--home"], "--home needs a value"),
+        (["recall", "--frobnicate"], "--frobnicate"),
+        (["recall", "--limit", "many"], "'many' is not a whole number above 0"),
+        (["recall", "--since", "yesterdayish"], "neither a date"),
+        (["remember", "--kind", "gossip", "x"], "gossip"),
+        (["get"], "ID"),
+    ],
+)
+def test_a_wrong_command_ends_with_usage_and_2(memhub, words, said):
+    refused = memhub(*words)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert said in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_broken_setting_is_one_sentence_and_1(memhub, tmp_path):
+    (tmp_path / "memhub").mkdir()
+    (tmp_path / "memhub" / "config.toml").write_text("budget_tokens = 'much'\n")
+    refused = memhub("status")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("memhub-mcp: ")
+    assert refused.stderr.count("\n") == 1
+    assert "budget_tokens" in refused.stderr
+
+
+def test_nothing_but_the_chosen_verb_is_imported():
+    code = (
+        "import sys; from memhub_mcp.cli.main import main; main(['--version']); "
+        "print(sorted(name for name in sys.modules if name.startswith(('memhub', 'argparse', 'mcp', 'numpy'))))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert eval(shown.splitlines()[1]) == [
+        "memhub_mcp",
+        "memhub_mcp.cli",
+        "memhub_mcp.cli.main",
+        "memhub_mcp.cli.words",
+        "memhub_mcp.errors",
+    ]
+
+
+def test_a_reader_that_leaves_early_is_no_error(environment):
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([SCRIPT, "--help"], env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert ended.stderr == b""
