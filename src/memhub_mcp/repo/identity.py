@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pygit2
@@ -15,7 +16,7 @@ from memhub_mcp.repo.opening import open_repository, why
 from memhub_mcp.repo.plain_files import read_plain_file
 from memhub_mcp.repo.remotes import chosen_remote, normalise_remote, remote_name, ssh_host_names
 
-__all__ = ["Repository", "discover", "normalise_remote", "root_commits", "shares_commit"]
+__all__ = ["Repository", "discover", "normalise_remote", "recent_commits", "root_commits", "shares_commit"]
 
 _USUAL_DEFAULTS = ("main", "master", "trunk")
 
@@ -24,13 +25,15 @@ _USUAL_DEFAULTS = ("main", "master", "trunk")
 class Repository:
     """The facts a repository is recognised by, read from its files. Object ids are hex.
 
-    `remote` is the normalised address that identifies it; `upstream` is what it was forked from. `borrows` is True
-    when its objects come from another object store (alternates), so that having a commit proves nothing.
+    `remote` is the normalised address that identifies it; `upstream` is what it was forked from. `born` is True once
+    it has a commit. `borrows` is True when its objects come from another object store (alternates), so that having a
+    commit proves nothing.
     """
 
     layout: Layout
     remote: str | None
     upstream: str | None
+    born: bool
     shallow: bool
     borrows: bool
     superproject: Path | None
@@ -66,19 +69,23 @@ def discover(path: Path, *, never: Collection[Path] = (), person_home: Path | No
     if layout is None:
         return None
     outer = find_superproject(layout, never=never)
-    limited = layout.limited
+    limited, born = layout.limited, False
     config: Mapping[str, str] = {}
     if limited is None:
         config = read_config(layout.common_dir / "config")
         try:
-            open_repository(layout)
+            repo = open_repository(layout)
+            born = bool(_starts(repo)) or any(True for _ in repo.references)
         except RepoError as error:
             limited = str(error)
+        except (pygit2.GitError, KeyError, ValueError) as error:
+            limited = why(error)
     remote, upstream = _remotes(layout, config, person_home)
     return Repository(
         layout=layout,
         remote=remote,
         upstream=upstream,
+        born=born,
         shallow=bool(_shallow_commits(layout)),
         borrows=_borrows(layout),
         superproject=outer.root if outer else None,
@@ -95,7 +102,7 @@ def root_commits(repository: Repository) -> tuple[str, ...]:
         return ()
     try:
         repo = open_repository(repository.layout)
-        return tuple(dict.fromkeys(_first_of(repo, tip) for tip in _starts(repo)))
+        return tuple(dict.fromkeys(_first_commit(repository.layout, tip) for tip in _starts(repo)))
     except (pygit2.GitError, KeyError, ValueError) as error:
         raise RepoError(why(error)) from error
 
@@ -142,8 +149,9 @@ def _starts(repo: pygit2.Repository) -> list[pygit2.Oid]:
     return list(tips)
 
 
-def _first_of(repo: pygit2.Repository, tip: pygit2.Oid) -> str:
-    walker = repo.walk(tip, SortMode.NONE)
+@lru_cache(maxsize=64)
+def _first_commit(layout: Layout, tip: pygit2.Oid) -> str:
+    walker = open_repository(layout).walk(tip, SortMode.NONE)
     walker.simplify_first_parent()
     last = tip
     for commit in walker:

@@ -7,9 +7,9 @@ from pathlib import Path
 from memhub_mcp.repo.config import subsections
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)$", re.DOTALL)
-_SCP = re.compile(
-    r"(?:[^@/\s]{1,200}@)?(\[[^\]\s]{1,200}\]|[^:/\\\s\[\]]{2,253}):(.*)$", re.DOTALL
-)  # one letter is a drive
+_HELPER = re.compile(r"[A-Za-z0-9+.-]{1,100}::")
+# user@host:path; a host of one letter is a Windows drive
+_SCP = re.compile(r"(?:[^@/\s\[]{1,200}@)?(\[[^\]\s]{1,200}\]|[^:/\\\s\[\]]{2,253}):(.*)$", re.DOTALL)
 _NETWORK = frozenset({"ssh", "git", "http", "https", "ftp", "ftps", "git+ssh", "ssh+git", "git+https", "git+http"})
 _CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
 _OTHER_DOORS = {  # ssh over the https port
@@ -28,7 +28,7 @@ def normalise_remote(url: str, *, base: Path | None = None, host_names: Mapping[
     address is none (an `ext::` helper, control characters, too long).
     """
     text = url.strip()
-    if not text or len(text) > _LONGEST or any(ord(character) < 32 for character in text) or "::" in text.split("/")[0]:
+    if not text or len(text) > _LONGEST or any(ord(character) < 32 for character in text) or _HELPER.match(text):
         return ""
     as_url = _URL.match(text)
     if as_url:
@@ -84,7 +84,7 @@ def remote_name(remote: str) -> str:
 def _host_of(authority: str) -> str:
     host = authority.rpartition("@")[2]
     if host.startswith("["):
-        inner = host[1:].partition("]")[0]
+        inner = host[1:].partition("]")[0].rpartition("@")[2]
         # git writes [host:port]:path; a real IPv6 address has more than one colon
         return inner if inner.count(":") > 1 else inner.partition(":")[0]
     return host.partition(":")[0]
