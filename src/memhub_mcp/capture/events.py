@@ -1,0 +1,81 @@
+"""Edit events as JSON and back. Reading checks every field: an entry may come from an older memhub, or from anyone."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import cast
+
+from memhub_mcp.domain.revision import ChangeKind, EditEvent, Hunk
+
+_TEXTS = (
+    *("session", "tool_call", "turn", "cwd", "old_text", "new_text", "content_after", "hash_after", "old_path", "said"),
+)
+
+
+def edit_to_json(event: EditEvent) -> dict[str, object]:
+    """`event` as the spool keeps it: absent fields left out, hunks as lists of four numbers, time in ISO 8601."""
+    data: dict[str, object] = {
+        "event": "edit",
+        "tool": event.tool,
+        "path": event.path,
+        "source": event.source,
+        "time": event.time.isoformat(),
+        "kind": event.kind.value,
+        "ordinal": event.ordinal,
+    }
+    if event.hunks:
+        data["hunks"] = [[h.old_start, h.old_lines, h.new_start, h.new_lines] for h in event.hunks]
+    for name in _TEXTS:
+        value = cast("str | None", getattr(event, name))
+        if value is not None:
+            data[name] = value
+    return data
+
+
+def edit_from_json(data: Mapping[str, object]) -> EditEvent:
+    """The event that `edit_to_json` wrote.
+
+    Raises:
+        ValueError: a field is missing or of the wrong type.
+    """
+    if data.get("event") != "edit":
+        raise ValueError(f"not an edit event: {data.get('event')!r}")
+    time = datetime.fromisoformat(_text(data, "time"))
+    if time.tzinfo is None:
+        raise ValueError("time has no zone")
+    ordinal = data.get("ordinal", 0)
+    if not isinstance(ordinal, int) or ordinal < 0:
+        raise ValueError("ordinal is not a count")
+    optional = {name: _text(data, name) for name in _TEXTS if data.get(name) is not None}
+    return EditEvent(
+        tool=_text(data, "tool"),
+        path=_text(data, "path"),
+        source=_text(data, "source"),
+        session=optional.pop("session", None),
+        tool_call=optional.pop("tool_call", None),
+        time=time,
+        kind=ChangeKind(data.get("kind", ChangeKind.MODIFY)),
+        hunks=_hunks(data.get("hunks", [])),
+        ordinal=ordinal,
+        **optional,
+    )
+
+
+def _text(data: Mapping[str, object], name: str) -> str:
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is not a text")
+    return value
+
+
+def _hunks(value: object) -> tuple[Hunk, ...]:
+    if not isinstance(value, list):
+        raise ValueError("hunks is not a list")
+    return tuple(_hunk(item) for item in cast("list[object]", value))
+
+
+def _hunk(value: object) -> Hunk:
+    numbers = cast("list[object]", value) if isinstance(value, list) else []
+    counts = [number for number in numbers if isinstance(number, int) and number >= 0]
+    if len(numbers) != 4 or len(counts) != 4:
+        raise ValueError("a hunk is not four counts")
+    return Hunk(*counts)
