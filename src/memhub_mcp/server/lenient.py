@@ -95,7 +95,7 @@ class _Reader:
         if isinstance(value, str) and isinstance(spelled_out := _spelled_out(value, where), list):
             value = cast("list[object]", spelled_out)
         if isinstance(value, str) and where in _SEPARATED_BY_COMMAS:
-            value = value.split(",")
+            value = [part.strip() for part in value.split(",")]
         given = cast("list[object]", value) if isinstance(value, list) else [value]
         read = [self.value(items, entry, where) for entry in given if entry is not None]
         return [entry for entry in read if entry is not None] or None
