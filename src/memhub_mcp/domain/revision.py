@@ -142,3 +142,15 @@ def _split_lines(text: str) -> list[str]:
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A drained edit. `session` is our id of the session, `head` the commit that was checked out."""
+
+    id: str
+    event: EditEvent
+    session: str | None
+    branch: str | None
+    head: str | None
+    generation: int

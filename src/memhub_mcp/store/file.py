@@ -6,8 +6,16 @@ from typing import Self
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.scope import Workspace
+from memhub_mcp.store import commits, memories
+from memhub_mcp.store.anchors import Anchors
+from memhub_mcp.store.branches import Branches
+from memhub_mcp.store.commits import Commits
 from memhub_mcp.store.connection import Database, Transaction
-from memhub_mcp.store.memories import Memories, faults
+from memhub_mcp.store.edits import Edits
+from memhub_mcp.store.memories import Memories
+from memhub_mcp.store.operations import Operations
+from memhub_mcp.store.sessions import Sessions
+from memhub_mcp.store.vectors import Vectors
 from memhub_mcp.store.words import Words
 
 FILE_NAME = "memory.db"
@@ -16,11 +24,18 @@ FILE_NAME = "memory.db"
 class Store:
     """What one workspace, or the person, remembers."""
 
-    def __init__(self, db: Database, workspace: Workspace) -> None:
+    def __init__(self, db: Database, workspace: Workspace, clock: Clock) -> None:
         self.db = db
         self.workspace = workspace
         self.memories = Memories(db)
         self.words = Words(db)
+        self.vectors = Vectors(db, clock)
+        self.commits = Commits(db)
+        self.sessions = Sessions(db)
+        self.operations = Operations()
+        self.anchors = Anchors(db)
+        self.branches = Branches(db)
+        self.edits = Edits(db)
 
     @classmethod
     def open(cls, directory: Path, workspace: Workspace, clock: Clock, read_only: bool = False) -> Self:
@@ -33,7 +48,7 @@ class Store:
             read_only=read_only,
             backups=home / "backups",
         )
-        return cls(db, workspace)
+        return cls(db, workspace, clock)
 
     @property
     def read_only(self) -> bool:
@@ -48,11 +63,12 @@ class Store:
         """After a forget: no byte of what was erased stays in a file of this store."""
         with self.db.write() as tx:
             self.words.optimize(tx)
+            self.commits.words.optimize(tx)
         self.db.maintain("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def damaged_rows(self) -> list[str]:
         """One line for each row that readers skip because it cannot be understood."""
-        return faults(self.db)
+        return memories.faults(self.db) + commits.faults(self.db)
 
     def close(self) -> None:
         """Close the file."""

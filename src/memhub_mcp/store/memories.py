@@ -11,6 +11,7 @@ from memhub_mcp.store.filtering import conditions
 from memhub_mcp.store.values import (
     folder_path,
     from_micros,
+    marks,
     maybe_micros,
     maybe_moment,
     storable,
@@ -30,10 +31,10 @@ _EQUAL = f"""{_SELECT} WHERE m.content_key = ? AND m.tier = ? AND (m.tier <> 'br
 _SUBJECT = f"""{_SELECT} WHERE m.subject_key = ? AND m.tier = ? AND (m.tier <> 'branch' OR m.branch IS ?)
     AND m.status = 'active' ORDER BY m.seq DESC"""
 
-_ADD = """INSERT INTO memory (id, kind, tier, text, content_key, subject, subject_key, anchor, branch, commit_sha,
+_ADD = f"""INSERT INTO memory (id, kind, tier, text, content_key, subject, subject_key, anchor, branch, commit_sha,
     sources, source, session, origin_workspace, files, symbols, search_keys, solution, environment,
     created_at, updated_at, valid_until, generation, redaction)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    VALUES ({marks(24)})"""
 _ADD_VERSION = "INSERT INTO memory_version (memory, version, text, source, created_at) VALUES (?, ?, ?, ?, ?)"
 _ADD_FILE = "INSERT OR IGNORE INTO memory_file (path, memory) VALUES (?, ?)"
 _SOURCES = "SELECT sources FROM memory WHERE seq = ?"

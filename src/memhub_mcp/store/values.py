@@ -1,7 +1,7 @@
 """How Python values stand in a row: times, lists, paths."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -61,6 +61,6 @@ def folder_path(path: str) -> str:
     return cleaned.rstrip("/")
 
 
-def marks(values: Sequence[Any]) -> str:
-    """`?,?,?` for `values`."""
-    return ",".join("?" * len(values))
+def marks(number: int) -> str:
+    """`?, ?, ?`: so many places for parameters."""
+    return ", ".join("?" * number)

@@ -115,6 +115,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 CREATE VIRTUAL TABLE words_vocab USING fts5vocab (words, 'row');
 
+-- state: active (serves), filling (takes over when its queue is empty), retired (waits to be removed).
 CREATE TABLE embedding_space (
     id         INTEGER PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
@@ -125,22 +126,29 @@ CREATE TABLE embedding_space (
 
 -- key 0 is the text's first piece, further pieces count up; search keys start at 1000.
 -- bits: one sign bit a dimension, packed; vector: float16, little endian, unit length.
+-- id never comes back, so that readers can fetch what is new.
 CREATE TABLE vector (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
     memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     key    INTEGER NOT NULL,
     space  INTEGER NOT NULL REFERENCES embedding_space (id),
     bits   BLOB NOT NULL,
     vector BLOB NOT NULL,
-    PRIMARY KEY (space, memory, key)
+    UNIQUE (memory, space, key)
 ) STRICT;
+
+-- A narrow copy for scans: a row with its vector fills a fifth of a page.
+CREATE INDEX vector_bits ON vector (space, id, bits);
 
 CREATE TABLE embedding_queue (
     memory      INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
-    space       INTEGER NOT NULL REFERENCES embedding_space (id),
+    space       INTEGER NOT NULL REFERENCES embedding_space (id) ON DELETE CASCADE,
     lease_until INTEGER NOT NULL DEFAULT 0,
     attempts    INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (space, memory)
+    PRIMARY KEY (memory, space)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX embedding_queue_next ON embedding_queue (space, attempts, memory DESC);
 
 -- What was seen of each branch: rewritten commits get pruned, so this is stored when seen.
 CREATE TABLE branch_fact (
@@ -152,11 +160,13 @@ CREATE TABLE branch_fact (
     deleted_at   INTEGER
 ) STRICT, WITHOUT ROWID;
 
+-- position 0 is the tip.
 CREATE TABLE branch_commit (
-    branch   TEXT NOT NULL,
+    branch   TEXT NOT NULL REFERENCES branch_fact (branch) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
     sha      TEXT NOT NULL,
     patch_id TEXT,
-    PRIMARY KEY (branch, sha)
+    PRIMARY KEY (branch, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE branch_path (
@@ -212,21 +222,26 @@ CREATE VIRTUAL TABLE commit_words USING fts5 (
 );
 CREATE VIRTUAL TABLE commit_words_vocab USING fts5vocab (commit_words, 'row');
 
--- Drained edit events, each one change to one file.
+-- Drained edit events, each one change to one file. body: the texts, compressed JSON.
 CREATE TABLE edit (
     seq          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
     identity     BLOB NOT NULL UNIQUE,
     source       TEXT NOT NULL,
     session      TEXT REFERENCES session (id) ON DELETE SET NULL,
+    host_session TEXT,
     tool         TEXT NOT NULL,
     tool_call    TEXT,
+    turn         TEXT,
+    ordinal      INTEGER NOT NULL,
     branch       TEXT,
     head         TEXT,
+    kind         TEXT NOT NULL,
     path         TEXT NOT NULL,
     old_path     TEXT,
     said         TEXT,
     hash_after   TEXT,
+    hunks        BLOB NOT NULL,
     body         BLOB NOT NULL,
     time         INTEGER NOT NULL,
     generation   INTEGER NOT NULL
@@ -234,10 +249,11 @@ CREATE TABLE edit (
 
 CREATE INDEX edit_path ON edit (path, seq);
 
+-- receipt NULL: what it spoke of was forgotten; the operation is not run again.
 CREATE TABLE operation (
     key        TEXT PRIMARY KEY,
     input      BLOB NOT NULL,
-    receipt    TEXT NOT NULL,
+    receipt    TEXT,
     created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,233 @@
+"""The commit index: what git knows, kept so that it can be found by words, path and patch."""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memhub_mcp.domain.revision import ChangeKind, Commit, FileChange
+from memhub_mcp.store.connection import Database, Reader, Row, Transaction
+from memhub_mcp.store.packing import pack_hunks, pack_text, unpack_hunks, unpack_text
+from memhub_mcp.store.values import from_micros, marks, storable, texts, to_json, to_micros
+from memhub_mcp.store.words import COMMIT_WEIGHTS, WordMatch, Words
+
+ERASED = "erased on request"
+
+_KNOWN = "SELECT sha FROM git_commit WHERE sha IN (SELECT value FROM json_each(?))"
+_ADD = f"""INSERT OR IGNORE INTO git_commit (sha, parents, author, authored_at, committed_at, message, patch_id, patch,
+    note, redaction) VALUES ({marks(10)})"""
+_ADD_PATH = "INSERT OR IGNORE INTO path (name) VALUES (?)"
+_ADD_CHANGE = """INSERT INTO file_change (git_commit, ordinal, parent, path, old_path, kind, blob_before, blob_after,
+    is_binary, hunks)
+    VALUES (?, ?, ?, (SELECT id FROM path WHERE name = ?), (SELECT id FROM path WHERE name = ?), ?, ?, ?, ?, ?)"""
+_SELECT = """SELECT seq, sha, parents, author, authored_at, committed_at, message, patch_id, patch, note
+    FROM git_commit"""
+_BY_SEQS = f"{_SELECT} WHERE seq IN (SELECT value FROM json_each(?))"
+_BY_PREFIX = "SELECT seq FROM git_commit WHERE sha >= ? AND sha < ? LIMIT 2"
+_CHANGES = """SELECT c.git_commit, p.name, o.name, c.kind, c.blob_before, c.blob_after, c.is_binary, c.hunks, c.parent
+    FROM file_change AS c JOIN path AS p ON p.id = c.path LEFT JOIN path AS o ON o.id = c.old_path
+    WHERE c.git_commit IN (SELECT value FROM json_each(?)) ORDER BY c.git_commit, c.ordinal"""
+_TOUCHING = """SELECT -g.committed_at, g.seq, g.sha, iif(c.kind = 'rename', o.name, NULL)
+    FROM path AS p JOIN file_change AS c ON c.path = p.id JOIN git_commit AS g ON g.seq = c.git_commit
+    LEFT JOIN path AS o ON o.id = c.old_path
+    WHERE p.name = ? AND (-g.committed_at, g.seq) >= (?, ?) ORDER BY 1, 2"""
+_FIND_PATCH = "SELECT sha FROM git_commit WHERE patch_id = ? ORDER BY committed_at DESC"
+_COUNT = "SELECT count(*) FROM git_commit"
+_OUTDATED = "SELECT sha FROM git_commit WHERE redaction < ? ORDER BY committed_at DESC LIMIT ?"
+_TEXTS = "SELECT seq, message, patch FROM git_commit WHERE note IS NOT ?"
+_REMOVE = "DELETE FROM git_commit WHERE sha IN (SELECT value FROM json_each(?))"
+_SEQS = "SELECT seq FROM git_commit WHERE sha IN (SELECT value FROM json_each(?))"
+_BLANK = "UPDATE git_commit SET message = '', author = '', patch = ?, note = ? WHERE seq = ?"
+_STATE = "SELECT value FROM meta WHERE key = 'commits.' || ?"
+_SET_STATE = """INSERT INTO meta (key, value) VALUES ('commits.' || ?, ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value"""
+
+
+class Commits:
+    """The commits of one store's repository."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.words = Words(db, "commit_words", COMMIT_WEIGHTS)
+
+    def known(self, shas: Iterable[str]) -> set[str]:
+        """Which of `shas` are indexed."""
+        return {sha for (sha,) in self._db.read(_KNOWN, (to_json(shas),))}
+
+    def add(
+        self, tx: Transaction, commits: Sequence[tuple[Commit, Mapping[str, Sequence[str]]]], *, redaction: int
+    ) -> None:
+        """Index commits with the terms of each column (`message`, `name`, `changed`); known ones stay as they are."""
+        for commit, fields in commits:
+            tx.run(
+                _ADD,
+                (
+                    commit.sha,
+                    to_json(commit.parents),
+                    storable(commit.author),
+                    to_micros(commit.authored_at),
+                    to_micros(commit.committed_at),
+                    storable(commit.message),
+                    commit.patch_id,
+                    pack_text(commit.patch),
+                    commit.note,
+                    redaction,
+                ),
+            )
+            if tx.changes:
+                seq = tx.last_id
+                self._add_changes(tx, seq, commit.changes)
+                self.words.index(tx, seq, fields)
+
+    def get(self, sha_or_prefix: str) -> Commit | None:
+        """The one commit whose id begins so; None when there is none, or more than one."""
+        prefix = sha_or_prefix.lower()
+        rows = self._db.read(_BY_PREFIX, (prefix, prefix + "g"))
+        return self.get_many(rows[0]).get(rows[0][0]) if len(rows) == 1 else None
+
+    def get_many(self, seqs: Iterable[int]) -> dict[int, Commit]:
+        """The commits at these rows, by row. A row that cannot be understood is left out."""
+        wanted = to_json(seqs)
+        changes: dict[int, list[Row]] = {}
+        for seq, *change in self._db.read(_CHANGES, (wanted,)):
+            changes.setdefault(seq, []).append(tuple(change))
+        found: dict[int, Commit] = {}
+        for row in self._db.read(_BY_SEQS, (wanted,)):
+            try:
+                found[row[0]] = _commit(row, changes.get(row[0], ()))
+            except ValueError:
+                continue  # `doctor` lists it, see Store.damaged_rows
+        return found
+
+    def by_path(self, path: str, limit: int, before: str | None = None) -> list[Commit]:
+        """Commits that touched `path`, newest first, also under the names it had before; `before` is a commit id."""
+        touching = self._touching(storable(path))
+        if before is not None:
+            for _, sha in touching:
+                if sha == before:
+                    break
+        seqs = [seq for (seq, _), _ in zip(touching, range(limit), strict=False)]
+        found = self.get_many(seqs)
+        return [found[seq] for seq in seqs if seq in found]
+
+    def search(self, terms: Sequence[str], limit: int) -> list[WordMatch]:
+        """Commits found by words, best first."""
+        return self.words.search(terms, None, limit)
+
+    def find_patch_id(self, patch_id: str) -> list[str]:
+        """Commits that make the same change."""
+        return [sha for (sha,) in self._db.read(_FIND_PATCH, (patch_id,))]
+
+    def count(self) -> int:
+        """How many commits are indexed."""
+        return self._db.read(_COUNT)[0][0]
+
+    def outdated(self, redaction: int, limit: int) -> list[str]:
+        """Commits stored under earlier redaction rules: remove and add them again."""
+        return [sha for (sha,) in self._db.read(_OUTDATED, (redaction, limit))]
+
+    def remove(self, tx: Transaction, shas: Sequence[str]) -> None:
+        """Take commits out of the index."""
+        wanted = to_json(shas)
+        self.words.remove(tx, [seq for (seq,) in tx.read(_SEQS, (wanted,))])
+        tx.run(_REMOVE, (wanted,))
+
+    def erase_matching(self, tx: Transaction, text: str) -> int:
+        """Blank message and patch of commits that hold `text`; they stay known, so indexing does not bring it back."""
+        blanked = [seq for seq, message, patch in tx.read(_TEXTS, (ERASED,)) if _holds(text, message, patch)]
+        self.words.remove(tx, blanked)
+        tx.run_many(_BLANK, ((pack_text(""), ERASED, seq) for seq in blanked))
+        return len(blanked)
+
+    def state(self, key: str, *, reader: Reader | None = None) -> str | None:
+        """What indexing noted under `key`."""
+        rows = (reader or self._db).read(_STATE, (key,))
+        return rows[0][0] if rows else None
+
+    def set_state(self, tx: Transaction, key: str, value: str) -> None:
+        """Note where indexing stands."""
+        tx.run(_SET_STATE, (key, value))
+
+    def _add_changes(self, tx: Transaction, seq: int, changes: Sequence[FileChange]) -> None:
+        names = {storable(name) for change in changes for name in (change.path, change.old_path) if name is not None}
+        tx.run_many(_ADD_PATH, ((name,) for name in names))
+        tx.run_many(
+            _ADD_CHANGE,
+            (
+                (
+                    seq,
+                    ordinal,
+                    change.parent,
+                    storable(change.path),
+                    None if change.old_path is None else storable(change.old_path),
+                    change.kind,
+                    None if change.blob_before is None else bytes.fromhex(change.blob_before),
+                    None if change.blob_after is None else bytes.fromhex(change.blob_after),
+                    int(change.binary),
+                    pack_hunks(change.hunks),
+                )
+                for ordinal, change in enumerate(changes)
+            ),
+        )
+
+    def _touching(self, path: str) -> Iterator[tuple[int, str]]:
+        """(seq, sha) of commits that touched `path`, newest first; a rename leads on to the older name."""
+        seen: set[int] = set()
+        names = {path}
+        waiting: list[Row] = self._db.read(_TOUCHING, (path, -(2**62), 0))
+        heapq.heapify(waiting)
+        while waiting:
+            time, seq, sha, old_path = heapq.heappop(waiting)
+            if old_path is not None and old_path not in names:
+                names.add(old_path)
+                for row in self._db.read(_TOUCHING, (old_path, time, seq)):
+                    heapq.heappush(waiting, row)
+            if seq not in seen:
+                seen.add(seq)
+                yield seq, sha
+
+
+def faults(db: Database) -> list[str]:
+    """One line for each commit that cannot be understood."""
+    commits, found = Commits(db), list[str]()
+    rows = db.read("SELECT seq, sha FROM git_commit")
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        understood = commits.get_many(seq for seq, _ in part)
+        found.extend(f"commit {sha} (row {seq}) cannot be read" for seq, sha in part if seq not in understood)
+    return found
+
+
+def _commit(row: Row, changes: Iterable[Row]) -> Commit:
+    _, sha, parents, author, authored_at, committed_at, message, patch_id, patch, note = row
+    return Commit(
+        sha=sha,
+        parents=texts(parents),
+        author=author,
+        authored_at=from_micros(authored_at),
+        committed_at=from_micros(committed_at),
+        message=message,
+        patch_id=patch_id,
+        changes=tuple(_change(change) for change in changes),
+        patch=unpack_text(patch),
+        note=note,
+    )
+
+
+def _change(row: Row) -> FileChange:
+    path, old_path, kind, blob_before, blob_after, binary, hunks, parent = row
+    return FileChange(
+        path=path,
+        old_path=old_path,
+        kind=ChangeKind(kind),
+        blob_before=None if blob_before is None else blob_before.hex(),
+        blob_after=None if blob_after is None else blob_after.hex(),
+        binary=bool(binary),
+        hunks=unpack_hunks(hunks),
+        parent=parent,
+    )
+
+
+def _holds(text: str, message: str, patch: bytes) -> bool:
+    try:
+        return text in message or text in unpack_text(patch)
+    except ValueError:
+        return False

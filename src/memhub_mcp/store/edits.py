@@ -1,0 +1,128 @@
+"""Edits that hooks and transcripts reported, each one change to one file."""
+
+import json
+from collections.abc import Iterable
+
+from memhub_mcp.domain.revision import ChangeKind, Edit, EditEvent
+from memhub_mcp.store.connection import Database, Row, Transaction
+from memhub_mcp.store.packing import pack_hunks, pack_text, unpack_hunks, unpack_text
+from memhub_mcp.store.values import from_micros, marks, storable, to_json, to_micros
+
+_COLUMNS = """id, source, session, host_session, tool, tool_call, turn, ordinal, branch, head, kind, path, old_path,
+    said, hash_after, hunks, body, time, generation"""
+_ADD = f"INSERT INTO edit (identity, {_COLUMNS}) VALUES ({marks(20)})"
+_SELECT = f"SELECT {_COLUMNS} FROM edit"
+_IS_KNOWN = "SELECT 1 FROM edit WHERE identity = ?"
+_BY_PATH = f"{_SELECT} WHERE path = ? ORDER BY seq DESC LIMIT ?"
+_TEXTS = "SELECT id, said, body FROM edit"
+_ERASE = "DELETE FROM edit WHERE id IN (SELECT value FROM json_each(?))"
+
+
+class Edits:
+    """The edits of one store, in the order they were drained."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(
+        self,
+        tx: Transaction,
+        event: EditEvent,
+        *,
+        id: str,
+        identity: bytes,
+        branch: str | None,
+        head: str | None,
+        session: str | None,
+    ) -> bool:
+        """Keep an edit; False when one with this identity is already there. `session` is our id of its session."""
+        if tx.read(_IS_KNOWN, (identity,)):
+            return False
+        tx.run(
+            _ADD,
+            (
+                identity,
+                id,
+                event.source,
+                session,
+                event.session,
+                event.tool,
+                event.tool_call,
+                event.turn,
+                event.ordinal,
+                branch,
+                head,
+                event.kind,
+                storable(event.path),
+                None if event.old_path is None else storable(event.old_path),
+                event.said,
+                event.hash_after,
+                pack_hunks(event.hunks),
+                _body(event),
+                to_micros(event.time),
+                tx.generation,
+            ),
+        )
+        return True
+
+    def by_path(self, path: str, limit: int) -> list[Edit]:
+        """The latest edits of `path`, newest first. A row that cannot be understood is left out."""
+        found: list[Edit] = []
+        for row in self._db.read(_BY_PATH, (storable(path), limit)):
+            try:
+                found.append(_edit(row))
+            except (ValueError, KeyError):
+                continue
+        return found
+
+    def erase(self, tx: Transaction, ids: Iterable[str]) -> None:
+        """Remove edits. `Store.compact` afterwards clears the files."""
+        tx.run(_ERASE, (to_json(ids),))
+        _ = tx.generation
+
+    def holding(self, text: str) -> list[str]:
+        """The ids of edits whose texts or request hold `text`."""
+        return [id_ for id_, said, body in self._db.read(_TEXTS) if text in (said or "") or _holds(text, body)]
+
+
+def _body(event: EditEvent) -> bytes:
+    texts = {
+        "cwd": None if event.cwd is None else storable(event.cwd),
+        "old_text": event.old_text,
+        "new_text": event.new_text,
+        "content_after": event.content_after,
+    }
+    return pack_text(json.dumps(texts))
+
+
+def _holds(text: str, body: bytes) -> bool:
+    try:
+        return any(text in part for part in json.loads(unpack_text(body)).values() if part is not None)
+    except ValueError:
+        return False
+
+
+def _edit(row: Row) -> Edit:
+    id_, source, session, host_session, tool, tool_call, turn, ordinal, branch, head = row[:10]
+    kind, path, old_path, said, hash_after, hunks, body, time, generation = row[10:]
+    texts = json.loads(unpack_text(body))
+    event = EditEvent(
+        tool=tool,
+        path=path,
+        source=source,
+        session=host_session,
+        tool_call=tool_call,
+        time=from_micros(time),
+        kind=ChangeKind(kind),
+        hunks=unpack_hunks(hunks),
+        ordinal=ordinal,
+        turn=turn,
+        cwd=texts["cwd"],
+        old_text=texts["old_text"],
+        new_text=texts["new_text"],
+        content_after=texts["content_after"],
+        hash_after=hash_after,
+        old_path=old_path,
+        said=said,
+    )
+    return Edit(id=id_, event=event, session=session, branch=branch, head=head, generation=generation)

@@ -1,0 +1,96 @@
+"""Conversations and their turns."""
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime
+
+from memhub_mcp.domain.session import Session, Turn
+from memhub_mcp.store.connection import Database, Reader, Row, Transaction
+from memhub_mcp.store.values import from_micros, to_json, to_micros
+
+_COLUMNS = "id, source, host_session, started_at, branch, head"
+_FIND = f"SELECT {_COLUMNS} FROM session WHERE source = ? AND host_session = ?"
+_GET = f"SELECT {_COLUMNS} FROM session WHERE id = ?"
+_ADD = "INSERT INTO session (id, source, host_session, started_at, branch, head) VALUES (?, ?, ?, ?, ?, ?)"
+_FACT = "SELECT fact FROM session WHERE id = ?"
+_SET_FACT = "UPDATE session SET fact = ? WHERE id = ?"
+
+_TURN_COLUMNS = "memory, session, position, speaker, caption, time"
+_ADD_TURN = f"INSERT OR IGNORE INTO turn ({_TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+_TURNS = f"SELECT {_TURN_COLUMNS} FROM turn WHERE session = ? ORDER BY position"
+_TURNS_OF = f"SELECT {_TURN_COLUMNS} FROM turn WHERE memory IN (SELECT value FROM json_each(?))"
+
+
+class Sessions:
+    """The sessions of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def ensure(
+        self,
+        tx: Transaction,
+        source: str,
+        host_session: str | None,
+        now: datetime,
+        branch: str | None,
+        head: str | None,
+    ) -> Session:
+        """The session a host calls `host_session`, begun now when it is new. Without a name it is always new."""
+        rows = tx.read(_FIND, (source, host_session))
+        if rows:
+            return _session(rows[0])
+        row = (f"s_{secrets.token_hex(6)}", source, host_session, to_micros(now), branch, head)
+        tx.run(_ADD, row)
+        return _session(row)
+
+    def get(self, id: str) -> Session | None:
+        """One session by our id."""
+        rows = self._db.read(_GET, (id,))
+        return _session(rows[0]) if rows else None
+
+    def add_turn(self, tx: Transaction, turn: Turn) -> bool:
+        """Place a turn memory in its session; False when that position is taken (a replay)."""
+        tx.run(_ADD_TURN, (turn.memory, turn.session, turn.position, turn.speaker, turn.caption, to_micros(turn.time)))
+        return tx.changes > 0
+
+    def turns(self, session: str) -> list[Turn]:
+        """What was said, in order."""
+        return [_turn(row) for row in self._db.read(_TURNS, (session,))]
+
+    def turns_of(self, seqs: Iterable[int]) -> dict[int, Turn]:
+        """The turns among these memories, by row."""
+        return {row[0]: _turn(row) for row in self._db.read(_TURNS_OF, (to_json(seqs),))}
+
+    def fact(self, reader: Reader, session: str) -> int | None:
+        """The row of the one fact of a session."""
+        rows = reader.read(_FACT, (session,))
+        return rows[0][0] if rows else None
+
+    def set_fact(self, tx: Transaction, session: str, seq: int) -> None:
+        """Make a memory the one fact of a session."""
+        tx.run(_SET_FACT, (seq, session))
+
+
+def _session(row: Row) -> Session:
+    id_, source, host_session, started_at, branch, head = row
+    return Session(
+        id=id_,
+        source=source,
+        host_session=host_session,
+        started_at=from_micros(started_at),
+        branch=branch,
+        head=head,
+    )
+
+
+def _turn(row: Row) -> Turn:
+    memory, session, position, speaker, caption, time = row
+    return Turn(
+        memory=memory,
+        session=session,
+        position=position,
+        speaker=speaker,
+        caption=caption,
+        time=from_micros(time),
+    )
