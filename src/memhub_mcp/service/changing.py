@@ -1,0 +1,164 @@
+"""New versions, undo, judgements, and forgetting."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from memhub_mcp.capture.redact import redact
+from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.memory import Draft, Feedback, Memory, Status
+from memhub_mcp.domain.replies import ForgetReply, UpdateReply
+from memhub_mcp.domain.scope import Caller
+from memhub_mcp.errors import Conflict, InvalidInput, NotFound
+from memhub_mcp.service.describing import moment
+from memhub_mcp.service.drafts import check_text, content_key, subject_key
+from memhub_mcp.service.remembering import index_words
+from memhub_mcp.service.scope import Scope
+from memhub_mcp.store.connection import Transaction
+from memhub_mcp.store.file import Store
+
+UNREACHABLE = (
+    "git objects and commit messages",
+    "backups made before today",
+    "the host's own transcripts",
+)
+PREVIEW_CHARACTERS = 160
+
+
+def find_memory(scope: Scope, memory_id: str) -> tuple[Store, Memory]:
+    """The store that holds `memory_id`, and the memory.
+
+    Raises:
+        NotFound: no memory of that id in the stores of this scope.
+    """
+    for store in scope.stores():
+        memory = store.memories.get(memory_id)
+        if memory is not None:
+            return store, memory
+    raise NotFound(f"no memory {memory_id[:40]!r} here; `memhub-mcp list` or an empty recall shows what is stored")
+
+
+def update(
+    scope: Scope,
+    caller: Caller,
+    memory_id: str,
+    *,
+    text: str | None,
+    status: str | None,
+    feedback: str | None,
+    if_version: int | None,
+    clock: Clock,
+) -> UpdateReply:
+    """A new version, a change of status, a judgement: any of the three in one transaction.
+
+    Raises:
+        InvalidInput: nothing to change, or a value that does not exist.
+        NotFound: no such memory here.
+        Conflict: the memory is no longer at `if_version`.
+    """
+    new_text = redact(check_text(text, "text")) if text is not None else None
+    new_status = _status(status)
+    judgement = _feedback(feedback)
+    if new_text is None and new_status is None and judgement is None:
+        raise InvalidInput("nothing to change; give text, status (active, archived) or feedback")
+    store, _ = find_memory(scope, memory_id)
+    now = clock()
+    with store.write() as tx:
+        memory = store.memories.get(memory_id, reader=tx)
+        if memory is None:
+            raise NotFound(f"memory {memory_id} was forgotten meanwhile; recall again")
+        if if_version is not None and memory.version != if_version:
+            raise Conflict(f"{memory_id} is at version {memory.version}, not {if_version}; read it again first")
+        if new_text is not None and new_text != memory.text:
+            draft = Draft(text=new_text, solution=memory.solution, environment=memory.environment)
+            memory = store.memories.new_version(tx, memory, new_text, content_key(draft), caller.source, now)
+            index_words(store, tx, memory)
+        if new_status is not None and new_status is not memory.status:
+            if new_status is Status.ACTIVE:
+                _retire_successors(store, tx, memory, now)
+            store.memories.set_status(tx, memory.seq, new_status, now)
+            memory = replace(memory, status=new_status)
+        if judgement is not None:
+            store.memories.judge(tx, memory.seq, judgement)
+        generation = tx.generation
+    reply = UpdateReply(
+        id=memory.id,
+        version=memory.version,
+        status=memory.status.value,
+        generation=generation,
+        scope=scope.reply(),
+    )
+    if scope.notes:
+        reply["notes"] = list(scope.notes)
+    return reply
+
+
+def _retire_successors(store: Store, tx: Transaction, memory: Memory, now: datetime) -> None:
+    # Undo of a supersession: one subject has one active memory in its tier and branch.
+    subject = subject_key(memory.subject)
+    if subject is None:
+        return
+    for other in store.memories.find_subject(subject, memory.tier, memory.branch, reader=tx):
+        if other.seq != memory.seq:
+            store.memories.set_status(tx, other.seq, Status.SUPERSEDED, now)
+            store.memories.link(tx, memory.seq, other.seq, "supersedes")
+
+
+def forget(scope: Scope, ids: Sequence[str], *, confirm: bool) -> ForgetReply:
+    """What would be erased, or with `confirm` the erasing itself: all versions, words, vectors and links.
+
+    Raises:
+        InvalidInput: no ids.
+        NotFound: one of the ids is not here; nothing was erased.
+    """
+    if not ids:
+        raise InvalidInput("ids is empty; name the memories to forget")
+    found = [find_memory(scope, memory_id) for memory_id in dict.fromkeys(ids)]
+    listed: list[dict[str, Any]] = [_receipt_line(store, memory, confirm) for store, memory in found]
+    if confirm:
+        for store in {id(store): store for store, _ in found}.values():
+            _erase(store, [memory for holder, memory in found if holder is store])
+    reply = ForgetReply(erased=confirm, memories=listed, unreachable=list(UNREACHABLE), scope=scope.reply())
+    notes = list(scope.notes)
+    if not confirm:
+        notes.append("nothing was erased yet; call again with confirm=true to erase for good")
+    if notes:
+        reply["notes"] = notes
+    return reply
+
+
+def _receipt_line(store: Store, memory: Memory, erased: bool) -> dict[str, Any]:
+    line: dict[str, Any] = {"id": memory.id, "kind": memory.kind.value, "at": moment(memory.created_at)}
+    line["versions"] = len(store.memories.versions(memory.seq))
+    if not erased:
+        # The receipt of an erasure must not keep what was erased.
+        line["preview"] = memory.text[:PREVIEW_CHARACTERS]
+    return line
+
+
+def _erase(store: Store, memories: Sequence[Memory]) -> None:
+    with store.write() as tx:
+        for memory in memories:
+            for version in store.memories.versions(memory.seq):
+                draft = Draft(text=version.text, solution=memory.solution, environment=memory.environment)
+                store.memories.tombstone(tx, content_key(draft))
+        store.memories.erase(tx, [memory.seq for memory in memories])
+        store.operations.blank(tx, [memory.id for memory in memories])
+    store.compact()
+
+
+def _status(status: str | None) -> Status | None:
+    if status is None:
+        return None
+    if status not in (Status.ACTIVE, Status.ARCHIVED):
+        raise InvalidInput(f"status {status[:40]!r} cannot be set; use active or archived")
+    return Status(status)
+
+
+def _feedback(feedback: str | None) -> Feedback | None:
+    if feedback is None:
+        return None
+    if feedback not in Feedback:
+        raise InvalidInput(f"feedback {feedback[:40]!r} does not exist; use {', '.join(Feedback)}")
+    return Feedback(feedback)

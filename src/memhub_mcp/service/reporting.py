@@ -1,0 +1,99 @@
+"""What memhub says about itself: status, and the digest that opens a session."""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memhub_mcp import __version__
+from memhub_mcp.capture import spool
+from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.replies import ModeReply, StatusReply
+from memhub_mcp.models.load import Models
+from memhub_mcp.service.scope import Scope
+from memhub_mcp.store.file import Store
+
+DIGEST_MEMORIES = 6
+DIGEST_CHARACTERS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """Describes a scope. `home` is the data directory; `tightened` is what was made private at the start."""
+
+    home: Path
+    models: Models
+    tightened: tuple[str, ...] = ()
+
+    def status(self, scope: Scope) -> StatusReply:
+        """Scope, counts, modes and health."""
+        reply = StatusReply(
+            version=__version__,
+            home=str(self.home),
+            scope=scope.reply(),
+            counts=self._counts(scope),
+            mode=self._mode(),
+            health=self._health(scope),
+        )
+        if scope.notes:
+            reply["notes"] = list(scope.notes)
+        return reply
+
+    def digest(self, scope: Scope) -> str:
+        """A few lines: where we stand, how much is known, what was learned last."""
+        store = scope.store
+        if store is None:
+            return "No repository here: only what follows the person is remembered."
+        seen = Filter(anchors=scope.anchors())
+        counts = store.memories.counts_by_kind(seen)
+        known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
+        reply = scope.reply()
+        place = f"{reply['workspace']}" + (f" on {reply['branch']}" if reply["branch"] else "")
+        lines = [f"memhub · {place}: {known}; {store.commits.count()} commits indexed."]
+        lines += [_line(memory) for memory in store.memories.newest(seen, before=None, limit=DIGEST_MEMORIES)]
+        return "\n".join(lines)
+
+    def _counts(self, scope: Scope) -> dict[str, Any]:
+        counts: dict[str, Any] = {"user": scope.user.memories.count(Filter())}
+        store = scope.store
+        if store is not None:
+            kinds = store.memories.counts_by_kind(Filter(anchors=scope.anchors()))
+            counts["workspace"] = {kind.value: number for kind, number in sorted(kinds.items())}
+            counts["commits"] = store.commits.count()
+        counts["to_embed"] = sum(_waiting(store) for store in scope.stores())
+        return counts
+
+    def _mode(self) -> ModeReply:
+        door = self.models.embedder
+        mode = ModeReply(dense=door.state(), rerank=self.models.reranker.state())
+        why = door.why()
+        if why:
+            mode["why"] = why
+        return mode
+
+    def _health(self, scope: Scope) -> list[str]:
+        found = list(self.tightened)
+        for store in scope.stores():
+            found += [f"{store.workspace.name}: {warning}" for warning in store.db.warnings]
+            if store.read_only:
+                found.append(f"{store.workspace.name} is read-only: recall works, nothing can be stored")
+            damaged = len(store.damaged_rows())
+            if damaged:
+                found.append(f"{store.workspace.name} has {damaged} rows that cannot be read; see `memhub-mcp doctor`")
+        broken = len(spool.broken(self.home))
+        if broken:
+            found.append(f"{broken} captured events could not be read and were set aside in {self.home / 'spool'}")
+        if importlib.util.find_spec("sqlite_vec") is None:
+            found.append("sqlite-vec is not installed: vectors are compared in numpy")
+        return found
+
+
+def _waiting(store: Store) -> int:
+    space = store.vectors.active_space()
+    return store.vectors.pending(space.id) if space is not None else 0
+
+
+def _line(memory: Memory) -> str:
+    text = " ".join(memory.text.split())
+    short = text if len(text) <= DIGEST_CHARACTERS else text[: DIGEST_CHARACTERS - 1] + "…"
+    return f"- {memory.kind} {memory.id} ({memory.created_at:%Y-%m-%d}, {memory.source}): {short}"
