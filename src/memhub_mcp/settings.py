@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,12 @@ class Settings:
     model_mirror: str | None = None
     """MEMHUB_MODEL_MIRROR or HF_ENDPOINT: where models are fetched from; digests stay the same."""
 
+    host_folders: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """CLAUDE_CONFIG_DIR, CODEX_HOME, XDG_CONFIG_HOME, APPDATA: where assistants keep their files, if set."""
+
+    plain: bool = False
+    """NO_COLOR: no colours, on a terminal either."""
+
     offline: bool = False
     """MEMHUB_OFFLINE or HF_HUB_OFFLINE: never fetch anything."""
 
@@ -75,6 +81,8 @@ _FROM_FILE: dict[str, type | tuple[type, ...]] = {
     "capture": str,
     "models_dir": str,
 }
+
+_HOST_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA")
 
 
 def load_settings(
@@ -98,11 +106,13 @@ def load_settings(
         home=data_dir,
         project_dir=_path(env.get("CLAUDE_PROJECT_DIR")),
         workspace=workspace,
-        installed_workspace=env.get("MEMHUB_WORKSPACE") or None,
+        installed_workspace=_filled_in(env.get("MEMHUB_WORKSPACE")),
         cwd=cwd or Path.cwd(),
         person_home=Path.home(),
         models_dir=_path(models_dir),
         model_mirror=env.get("MEMHUB_MODEL_MIRROR") or env.get("HF_ENDPOINT") or None,
+        host_folders={name: Path(env[name]) for name in _HOST_FOLDERS if env.get(name)},
+        plain=bool(env.get("NO_COLOR")),
         offline=_truthy(env.get("MEMHUB_OFFLINE")) or _truthy(env.get("HF_HUB_OFFLINE")),
         **values,
     )
@@ -128,6 +138,11 @@ def _read_config(file: Path) -> dict[str, Any]:
 
 def _path(value: str | None) -> Path | None:
     return Path(value) if value else None
+
+
+def _filled_in(value: str | None) -> str | None:
+    """A host that does not know `${workspaceFolder}` hands it on as it is."""
+    return value if value and "${" not in value else None
 
 
 def _truthy(value: str | None) -> bool:
