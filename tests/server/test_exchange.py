@@ -92,7 +92,13 @@ def test_half_a_surrogate_pair_is_echoed_as_an_escape():
     assert host.heard()[0]["id"] == "\ud83d"
 
 
-ids = st.integers(-5, 5) | st.text(max_size=2) | st.none() | st.booleans() | st.floats(allow_nan=False)
+ids = (
+    st.integers(-5, 5)
+    | st.text(max_size=2)
+    | st.none()
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
 methods = st.sampled_from(["ping", "tools/list", "initialize", "tools/call", "server/discover", "x", "notifications/x"])
 messages = st.fixed_dictionaries(
     {"jsonrpc": st.just("2.0"), "method": methods},

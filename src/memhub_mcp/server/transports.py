@@ -8,6 +8,7 @@ from typing import Any, Self
 import anyio
 import mcp_types as types
 from anyio import to_thread
+from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.lowlevel import Server
@@ -31,19 +32,32 @@ def serve_wire(
     door = Door(partial(open_hub, settings))
     lifetime.close_with(door.close)
     server = build_server(door, settings)
-    anyio.run(_converse, server, door, exchange, prelude)
+    anyio.run(_serve, server, door, exchange, prelude)
 
 
-async def _converse(server: Server[Any], door: Door, exchange: Exchange, prelude: Prelude) -> None:
+async def _serve(server: Server[Any], door: Door, exchange: Exchange, prelude: Prelude) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(door.keep_house)
+        tasks.start_soon(converse, server, exchange, prelude)
+
+
+async def converse(
+    server: Server[Any],
+    exchange: Exchange,
+    prelude: Prelude,
+    *,
+    task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    """Lets `server` answer what the prelude kept and everything after it, until cancelled."""
     inbox, messages = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
-        tasks.start_soon(door.keep_house)
         tasks.start_soon(server.run, messages, _Outgoing(exchange), server.create_initialization_options())
 
         def put(message: Message) -> None:
             portal.start_task_soon(_put, exchange, inbox, message)
 
         await to_thread.run_sync(prelude.hand_over, put)
+        task_status.started()
 
 
 def _put(exchange: Exchange, inbox: MemoryObjectSendStream[SessionMessage | Exception], message: Message) -> None:
