@@ -69,6 +69,18 @@ def walk_commits(
         raise RepoError(f"the history of {root} cannot be walked: {error}") from error
 
 
+def count_commits(root: Path, tips: Sequence[str], hide: Sequence[str] = ()) -> int:
+    """How many commits `walk_commits` would look at."""
+    repo = open_objects(root)
+    walker = repo.walk(None, SortMode.NONE)
+    for tip in tips:
+        walker.push(tip)
+    for tip in hide:
+        if tip in repo:
+            walker.hide(tip)
+    return sum(1 for _ in walker)
+
+
 def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
     """One commit with its changes against each parent, as `read_changes` lists them, and its patch.
 

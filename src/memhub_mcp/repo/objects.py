@@ -4,23 +4,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pygit2
-from pygit2.enums import RepositoryOpenFlag
 
 from memhub_mcp.errors import RepoError
+from memhub_mcp.repo.layout import find_layout
+from memhub_mcp.repo.opening import open_repository
 
 _LATEST_TIME = 253_402_300_799  # the last second that a datetime can hold
 
 
-def open_objects(git_dir: Path) -> pygit2.Repository:
-    """The object database under `git_dir` (a `.git` folder, a bare repository or a checkout's root).
+def open_objects(root: Path) -> pygit2.Repository:
+    """The objects of the repository whose folder is `root` (a checkout, or a bare repository); one for each thread.
 
     Raises:
-        RepoError: libgit2 cannot read it; the text says why.
+        RepoError: there is none, or it cannot be read; the text says why.
     """
-    try:
-        return pygit2.Repository(str(git_dir), RepositoryOpenFlag.NO_SEARCH)
-    except pygit2.GitError as error:
-        raise RepoError(f"the git history under {git_dir} cannot be read: {error}") from error
+    layout = find_layout(root)
+    if layout is None:
+        raise RepoError(f"{root} is not in a git repository")
+    return open_repository(layout)
 
 
 def path_text(raw: bytes) -> str:
