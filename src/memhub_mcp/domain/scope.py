@@ -63,11 +63,16 @@ class Checkout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, and every hint about where they stand. Built by a door, once a call."""
+    """Who asks, and every hint about where they stand. Built by a door, once a call.
+
+    `workspace` is what the call itself asks for; `named` is what the host's configuration says, like `--workspace`
+    but for one connection (a path, a name or an id).
+    """
 
     source: str
     session: str | None = None
     workspace: str | None = None
+    named: str | None = None
     roots: tuple[Path, ...] = ()
     cwd: Path | None = None
     paths: tuple[str, ...] = field(default=())
