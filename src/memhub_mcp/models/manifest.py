@@ -1,0 +1,102 @@
+"""The models that can be fetched: where from, which revision, how large, which digest.
+
+The pins are quoted alike by several independent projects (for each digest at least five files; NOTICE of the model
+repositories: bge-m3 MIT, the reranker Apache-2.0). A file that does not match them is never used.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memhub_mcp.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedFile:
+    """One file of a model repository. `source` is its path there; it lies on disk under its last part."""
+
+    source: str
+    size: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """The file's name on disk."""
+        return self.source.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedModel:
+    """One revision of one model; `graph` and `tokenizer` are all it takes to run it, `more` lies beside the graph."""
+
+    name: str
+    kind: Literal["embedder", "reranker"]
+    repository: str
+    revision: str
+    licence: str
+    quantisation: str
+    graph: PinnedFile
+    tokenizer: PinnedFile
+    more: tuple[PinnedFile, ...] = ()
+
+    @property
+    def files(self) -> tuple[PinnedFile, ...]:
+        """All files, smallest first: what is wrong shows early."""
+        return tuple(sorted((self.graph, self.tokenizer, *self.more), key=lambda file: file.size))
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(file.size for file in self.files)
+
+
+BGE_M3 = PinnedModel(
+    name="bge-m3",
+    kind="embedder",
+    repository="Xenova/bge-m3",
+    revision="4de13258303883538bd53b696b452bf8099f0858",
+    licence="MIT",
+    quantisation="int8",
+    graph=PinnedFile(
+        source="onnx/model_int8.onnx",
+        size=568_456_694,
+        sha256="a206e10e995aa2a833924bcd725ba5dd6c3425cd34bac3cf2b5677cd2a1c51d6",
+    ),
+    tokenizer=PinnedFile(
+        source="tokenizer.json",
+        size=17_082_821,
+        sha256="6710678b12670bc442b99edc952c4d996ae309a7020c1fa0096dd245c2faf790",
+    ),
+)
+
+BGE_RERANKER = PinnedModel(
+    name="bge-reranker-v2-m3",
+    kind="reranker",
+    repository="onnx-community/bge-reranker-v2-m3-ONNX",
+    revision="6f5ff65298512715a1e669753bc754d2bc8f367b",
+    licence="Apache-2.0",
+    quantisation="int8",
+    graph=PinnedFile(
+        source="onnx/model_quantized.onnx",
+        size=570_727_094,
+        sha256="912fc1215c2dbff6499700534bd8d31253af01573861abbfc43afd1fab6cce5d",
+    ),
+    tokenizer=PinnedFile(
+        source="tokenizer.json",
+        size=17_082_900,
+        sha256="8bf8afbfd11306bd872018c53bfdf2e160a56f8edbcf49933324404791c148d3",
+    ),
+)
+
+MODELS: tuple[PinnedModel, ...] = (BGE_M3, BGE_RERANKER)
+
+
+def pinned(name: str, models: tuple[PinnedModel, ...] = MODELS) -> PinnedModel:
+    """The pinned model of this name.
+
+    Raises:
+        NotFound: there is none; the text lists those there are.
+    """
+    for model in models:
+        if model.name == name:
+            return model
+    raise NotFound(f"no model {name!r}; known: {', '.join(model.name for model in models)}")
