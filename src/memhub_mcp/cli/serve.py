@@ -1,17 +1,37 @@
 """`memhub-mcp serve`"""
 
-from memhub_mcp.cli.words import leading_options
-from memhub_mcp.server.prelude import serve_stdio
+import argparse
+
+from memhub_mcp.server.prelude import serve_http, serve_stdio
+
+_DESCRIPTION = """\
+Answer one assistant over stdin and stdout until it leaves, or many over HTTP (`--transport http`, or `sse` for older
+ones). Over HTTP each request carries the token in <home>/run/token as `Authorization: Bearer …`, and names its
+repository by the path, http://127.0.0.1:8626/mcp/home/me/project, or by the header Memhub-Workspace."""
 
 
 def run(words: list[str]) -> int:
-    """Answers one assistant over stdin and stdout until it leaves."""
-    options, others = leading_options(words)
-    if others:
-        from memhub_mcp.cli.parsing import verb_parser  # an assistant waits: argparse only when there is a say for it
-
-        parser = verb_parser("serve", "Answer one assistant over stdin and stdout until it leaves.")
-        args = parser.parse_args(words)
-        options = {"--home": args.home, "--workspace": args.workspace}
-    serve_stdio(home=options.get("--home"), workspace=options.get("--workspace"))
+    """Answers assistants until they leave."""
+    # Not `verb_parser`: an assistant waits for the first answer, and only what is imported here stands before it.
+    parser = argparse.ArgumentParser(prog="memhub-mcp serve", description=_DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--home", metavar="DIR", help="where memories are kept")
+    parser.add_argument("--workspace", metavar="PATH|NAME", help="act on this repository instead of the current one")
+    parser.add_argument("--transport", choices=("stdio", "http", "sse"), default="stdio", help="default: stdio")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8626, help="the port to listen on (8626), 0 for any")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="another name this server is reached by"
+    )
+    args = parser.parse_args(words)
+    if args.transport == "stdio":
+        serve_stdio(home=args.home, workspace=args.workspace)
+    else:
+        serve_http(
+            args.transport,
+            host=args.host,
+            port=args.port,
+            names=tuple(args.allow_host),
+            home=args.home,
+            workspace=args.workspace,
+        )
     return 0

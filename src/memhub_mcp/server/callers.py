@@ -22,6 +22,9 @@ from memhub_mcp.settings import Settings
 
 Context = ServerRequestContext[Any, Any]
 
+WORKSPACE_IN_SCOPE = "memhub.workspace"
+"""Where the HTTP transports put the workspace that a host's configuration names, in the ASGI scope."""
+
 _KNOWN = {"codex-mcp-client": "codex", "cursor-vscode": "cursor"}
 _LONGEST_SOURCE = 40
 _ROOTS_DEADLINE_S = 2.0
@@ -50,6 +53,7 @@ class Callers:
         return Caller(
             source=source_name(client.client_info.name) if client else "unknown",
             workspace=arguments.get("workspace"),
+            named=ctx.request.scope[WORKSPACE_IN_SCOPE] if ctx.request else None,
             roots=await self._client_roots(ctx, arguments),
         )
 
@@ -66,6 +70,7 @@ class Callers:
             or client.capabilities.roots is None
             or ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
             or arguments.get("workspace")
+            or (ctx.request and ctx.request.scope[WORKSPACE_IN_SCOPE])
             or self._settings.workspace
             or self._settings.project_dir
         ):

@@ -32,7 +32,7 @@ class Door:
         self._opening = Lock()
         self._hub: Hub | None = None
         self._threads = anyio.CapacityLimiter(CALLS_AT_ONCE)
-        self._maintenance_thread = anyio.CapacityLimiter(1)
+        self._house_keeper = anyio.CapacityLimiter(1)
         self._calling = 0
         self._called = anyio.Event()
 
@@ -51,18 +51,13 @@ class Door:
 
     async def keep_house(self) -> None:
         """Runs maintenance after calls and now and then, never beside a call that is being answered."""
+        more = True
         while True:
-            with anyio.move_on_after(MAINTENANCE_EVERY_S):
-                await self._called.wait()
+            if not more:
+                with anyio.move_on_after(MAINTENANCE_EVERY_S):
+                    await self._called.wait()
             await self._until_quiet()
-            try:
-                await to_thread.run_sync(
-                    lambda: self._opened().maintenance.run_once(),
-                    limiter=self._maintenance_thread,
-                    abandon_on_cancel=True,
-                )
-            except MemhubError as error:
-                _log.info("maintenance: %s", error)  # whoever calls is told the same
+            more = await to_thread.run_sync(self._maintain, limiter=self._house_keeper, abandon_on_cancel=True)
 
     def close(self) -> None:
         """Closes the hub if it was opened."""
@@ -78,6 +73,13 @@ class Door:
                 continue
             if not self._calling:
                 return
+
+    def _maintain(self) -> bool:
+        try:
+            return self._opened().maintenance.run_once()
+        except MemhubError as error:
+            _log.info("maintenance: %s", error)  # whoever calls is told the same
+            return False
 
     def _opened(self) -> Hub:
         with self._opening:

@@ -154,6 +154,11 @@ def serve_stdio(home: str | None = None, workspace: str | None = None) -> None:
         Event().wait()  # until the host leaves
 
 
+def serve_http(transport: str, **options: Any) -> None:
+    """`http.serve_http`, loaded only when somebody wants it: stdio must not wait for a web server's imports."""
+    import_module("memhub_mcp.server.http").serve_http(transport, **options)
+
+
 def _plain_handshake(params: dict[str, Any]) -> bool:
     return (
         isinstance(params.get("protocolVersion"), str)

@@ -1,0 +1,124 @@
+"""Who may speak to us over HTTP: who names us, comes from no foreign page and holds the data directory's token."""
+
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memhub_mcp.errors import HomeError
+
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY_ADDRESS = frozenset({"0.0.0.0", "::"})
+_TOKEN_BYTES = 32
+
+
+def read_token(home: Path) -> str:
+    """The bearer token of a data directory, made on first use; only its owner can read the file.
+
+    Raises:
+        HomeError: it can be neither read nor made.
+    """
+    file = home / "run" / "token"
+    try:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            token = file.read_text(encoding="utf-8", errors="replace").strip()
+        else:
+            token = secrets.token_urlsafe(_TOKEN_BYTES)
+            with os.fdopen(descriptor, "w", encoding="ascii") as made:
+                made.write(token + "\n")
+    except OSError as error:
+        raise HomeError(f"{file} cannot be used ({error.strerror}); check the data directory") from error
+    if len(token) < _TOKEN_BYTES or not token.isascii():
+        raise HomeError(f"{file} holds no token; remove it and start again")
+    return token
+
+
+class Guard:
+    """Lets a request through to the application, or says why not; the same on loopback as anywhere.
+
+    Host and Origin keep out web pages (DNS rebinding, cross-site requests), the token everybody else.
+    """
+
+    def __init__(self, application: ASGIApp, *, token: str, bound_to: str, names: Iterable[str] = ()) -> None:
+        self._application = application
+        self._token = token.encode()
+        self._names = _LOOPBACK_NAMES | {bound_to.lower()} | {name.lower() for name in names}
+        self._any_address = bound_to in _ANY_ADDRESS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One ASGI request."""
+        if scope["type"] == "lifespan":
+            await self._application(scope, receive, send)
+            return
+        headers = _Headers(scope["headers"])
+        if not self._is_us(headers.one(b"host")):
+            await answer(send, 421, "this Host is not served here; use the address memhub-mcp printed")
+        elif not self._is_welcome(headers.all(b"origin")):
+            await answer(send, 403, "requests from web pages are not accepted")
+        elif not self._knows_token(headers.one(b"authorization")):
+            await answer(send, 401, "send the token of <home>/run/token as `Authorization: Bearer …`")
+        else:
+            await self._application(scope, receive, send)
+
+    def _is_us(self, host: bytes | None) -> bool:
+        name = _host_name(host) if host else None
+        return name is not None and (name in self._names or (self._any_address and _is_address(name)))
+
+    def _is_welcome(self, origins: list[bytes]) -> bool:
+        return all(
+            scheme in (b"http", b"https") and self._is_us(host)
+            for scheme, _, host in (origin.partition(b"://") for origin in origins)
+        )
+
+    def _knows_token(self, authorization: bytes | None) -> bool:
+        kind, _, token = (authorization or b"").partition(b" ")
+        return hmac.compare_digest(token.strip(), self._token) and kind.lower() == b"bearer"
+
+
+class _Headers:
+    def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        self._headers = list(headers)
+
+    def all(self, name: bytes) -> list[bytes]:
+        return [value for key, value in self._headers if key.lower() == name]
+
+    def one(self, name: bytes) -> bytes | None:
+        """The value of a header that must not stand twice."""
+        values = self.all(name)
+        return values[0] if len(values) == 1 else None
+
+
+def _host_name(host: bytes) -> str | None:
+    """The name in a Host header, lower-case, without port and brackets; None when it is no such header."""
+    try:
+        parts = urlsplit(b"//" + host)
+        return parts.hostname.decode("ascii") if parts.netloc == host and parts.hostname and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+async def answer(send: Send, status: int, why: str) -> None:
+    """An answer that is not the application's."""
+    body = json.dumps({"error": why}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
