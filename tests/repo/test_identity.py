@@ -107,7 +107,7 @@ def found_at(path: Path, **arguments):
 
 
 def test_a_repository_is_found_from_any_folder_of_it_and_files_that_do_not_exist(tmp_path: Path) -> None:
-    git = git_init(tmp_path / "it's a \"réposit€ry\" ")
+    git = git_init(tmp_path / 'it\'s a "réposit€ry" ')
     git.commit("one", **{"a/b.txt": "x"})
     for path in (git.root, git.root / "a", git.root / "a" / "b.txt", git.root / "not" / "there.py", git.root / ".git"):
         assert found_at(path).root == git.root

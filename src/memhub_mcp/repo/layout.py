@@ -1,5 +1,7 @@
 """Where a repository lies: found by hand, so that nothing inside it can point us elsewhere."""
 
+# ruff: noqa: PTH112, PTH113, PTH114, PTH110 - os.path answers False where Path raises PermissionError
+
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -58,17 +60,17 @@ def find_superproject(layout: Layout, *, never: Collection[Path] = ()) -> Layout
 
 def _layout_at(folder: Path) -> Layout | None:
     dot_git = folder / ".git"
-    if dot_git.is_symlink():
-        if not dot_git.exists():
+    if os.path.islink(dot_git):
+        if not os.path.exists(dot_git):
             return None
         return _limited(folder, dot_git, "its .git is a link, which is not followed")
-    if dot_git.is_file():
+    if os.path.isfile(dot_git):
         return _follow(folder, dot_git)
     if _is_git_dir(dot_git):
         if _common_dir(dot_git) != dot_git:
             return _limited(folder, dot_git, "its .git folder borrows another repository")
         return Layout(root=folder, git_dir=dot_git, common_dir=dot_git, limited=_oddity(dot_git))
-    if not dot_git.exists() and _is_git_dir(folder) and (folder / "config").is_file():
+    if not os.path.lexists(dot_git) and _is_bare(folder):
         return Layout(root=folder, git_dir=folder, common_dir=folder, bare=True, limited=_oddity(folder))
     return None
 
@@ -109,9 +111,17 @@ def _common_dir(git_dir: Path) -> Path:
 
 def _is_git_dir(folder: Path) -> bool:
     head = folder / "HEAD"
-    return (head.is_file() or head.is_symlink()) and (
-        (folder / "commondir").is_file() or ((folder / "objects").is_dir() and (folder / "refs").is_dir())
-    )
+    if not (os.path.isfile(head) or os.path.islink(head)):
+        return False
+    shared = os.path.isfile(folder / "commondir")
+    return shared or (os.path.isdir(folder / "objects") and os.path.isdir(folder / "refs"))
+
+
+def _is_bare(folder: Path) -> bool:
+    if not _is_git_dir(folder):
+        return False
+    config = read_config(folder / "config")
+    return bool(config) and config.get("core.bare") != "false" and "core.worktree" not in config
 
 
 def _limited(folder: Path, git_dir: Path, reason: str) -> Layout:

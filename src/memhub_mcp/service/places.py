@@ -1,6 +1,7 @@
 """Which workspace a call is about: an explicit name first, then what the host says, then where we stand."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,7 +84,7 @@ class Places:
         settings = self._settings
         installed = [Path(settings.installed_workspace)] if settings.installed_workspace else []
         for folder in (*([settings.project_dir] if settings.project_dir else []), *caller.roots, *installed):
-            if folder.is_absolute() and folder.is_dir() and not self._refused(folder):
+            if folder.is_absolute() and _is_readable(folder) and not self._refused(folder):
                 yield self._ground(folder)
         for folder in (caller.cwd, settings.cwd):
             repository = self._discover(folder) if folder else None
@@ -125,7 +126,7 @@ class Places:
         place = Place(workspace=workspace)
         for alias in self._registry.aliases(workspace):
             folder = Path(alias.value)
-            if alias.kind is AliasKind.PATH and folder.is_dir() and self.same_store(folder, place):
+            if alias.kind is AliasKind.PATH and _is_readable(folder) and self.same_store(folder, place):
                 return replace(place, folder=folder)
         return place
 
@@ -175,21 +176,21 @@ class Places:
             ScopeError: it cannot be a workspace; the text says why.
         """
         real = Path(os.path.realpath(folder))
-        if not real.exists():
-            raise ScopeError(f"{folder} does not exist; name a folder, or the name of a workspace")
         if self._refused(real):
             raise ScopeError(
                 f"{folder} is your home directory or above it, which is never a workspace; name a repository"
             )
         try:
-            next(iter(os.scandir(real if real.is_dir() else real.parent)), None)
+            with os.scandir(real if stat.S_ISDIR(real.stat().st_mode) else real.parent):
+                return self._ground(real)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ScopeError(f"{folder} does not exist; name a folder, or the name of a workspace") from error
         except OSError as error:
             raise ScopeError(f"{folder} cannot be read ({error.strerror}); check its permissions") from error
-        return self._ground(real)
 
     def _ground(self, folder: Path) -> Ground:
         real = Path(os.path.realpath(folder))
-        return Ground(folder=real if real.is_dir() else real.parent, repository=self._discover(real))
+        return Ground(folder=real if _is_readable(real) else real.parent, repository=self._discover(real))
 
     def _refused(self, folder: Path) -> bool:
         """Whether `folder` is the person's home, or holds it."""
@@ -198,6 +199,14 @@ class Places:
 
     def _discover(self, path: Path) -> Repository | None:
         return discover(path, never=self._never, person_home=self._settings.person_home)
+
+
+def _is_readable(folder: Path) -> bool:
+    try:
+        with os.scandir(folder):
+            return True
+    except OSError:
+        return False
 
 
 def _as_folder(name: str, base: Path) -> Path | None:
