@@ -6,25 +6,38 @@ code is an expression. Standard library only: the hook path imports this.
 """
 
 import re
+from collections.abc import Iterator
 
 from memhub_mcp.capture.secret_values import is_secret_key, is_secret_password
 
-STEMS = ("passw", "passphrase", "pwd", "secret", "credential", "token", "key", "_auth", '"auth"')
+Span = tuple[int, int]
+
+_TAIL = (
+    r"s?(?:[_-]?(?:access[_-]?key|key|token|value|base64|b64|hex|raw|prod|production|dev|staging|stage|test|live|old|new"
+    r"|primary|secondary|\d{1,3}))?(?![a-z0-9_])"
+)
+# Each pattern begins with the literal it is filed under, so that the search skips from one to the next.
+_NAME_ENDS = {
+    "passw": r"passw(?:or)?[dt]",
+    "passphrase": r"passphrase",
+    "pwd": r"pwd",
+    "secret": r"secret",
+    "token": r"token",
+    "credential": r"credential",
+    "key": r"key",
+    "auth": r'auth(?:(?<=_auth)|(?<="auth)(?="))',
+}
+STEMS = tuple(_NAME_ENDS)
 """One of these is in every name that counts, in lower case."""
 
-MARKER = "[redacted:assigned]"
+_PASSWORDS = ("passw", "passphrase", "pwd", "secret")
+_PRIVATE = ("private", "private_", "private-")
+_KEY_OWNERS = tuple(
+    owner + joint
+    for owner in ("private", "api", "access", "account", "auth", "signing", "encryption", "master", "license")
+    for joint in ("", "_", "-")
+)
 
-# Every alternative begins with a literal: the search skips to the next possible first letter.
-_STEM = re.compile(
-    r"passw(?:or)?d|passphrase|passwort|pwd|secret|private[_-]?key|token|credential|api[_-]?key|access[_-]?key"
-    r"|account[_-]?key|auth[_-]?key|signing[_-]?key|encryption[_-]?key|master[_-]?key|license[_-]?key|_auth|\"auth(?=\")"
-)
-_STRONG = ("pass", "pwd", "secret", "private")
-_TAIL = re.compile(
-    r"s?(?:[_-]?(?:access[_-]?key|key|token|value|base64|b64|hex|raw|prod|production|dev|staging|stage|test|live|old|new"
-    r"|primary|secondary|\d{1,3}))?(?![A-Za-z0-9_])",
-    re.IGNORECASE,
-)
 # A closing quote or bracket, then `=`, `:`, `=>`, `:=`, a comparison, a type and `=`, or the comma between arguments.
 _SEPARATOR = re.compile(
     r"(?P<closing>\\{0,3}[\"'`]?[\])]?)(?P<before>[ \t]{0,8})"
@@ -34,104 +47,103 @@ _QUOTED = re.compile(
     r"[bBrRuU@]?(?:(?P<escaped>\\{1,3}[\"'])(?P<in_escaped>[^\s\\\"']{1,512})(?P=escaped)"
     r"|(?P<quote>[\"'`])(?P<inside>(?:(?!(?P=quote))[^\\\s]|\\\S){1,512})(?P=quote))"
 )
-_QUOTED_WORDS = re.compile(r"([\"'])(?P<inside>(?:(?!\1)[^\\\r\v\f\x1c-\x1e\x85\u2028\u2029]){1,512})\1\s{0,8}$")
+_QUOTED_WORDS = re.compile(
+    r"([\"'])(?P<inside>(?:(?!\1)[^\\\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){1,512})\1[ \t\r]{0,8}$", re.MULTILINE
+)
 _BARE = re.compile(r"(?P<inside>[^\s\"'`<>;&|,()\[\]{}\\]{1,512})(?![(\[{])")
-_BARE_LINE = re.compile(r"(?P<inside>[^\s\"'`]{1,512})(?=\s{0,8}(?:#.{0,200})?$)")
-_ELEMENT = re.compile(r"(?P<inside>[^<>\s]{3,512})</")
+_BARE_LINE = re.compile(r"(?P<inside>[^\s\"'`]{1,512})(?=[ \t\r]{0,8}(?:#.{0,200})?$)", re.MULTILINE)
+_ELEMENT = re.compile(r">(?P<inside>[^<>\s]{3,512})</")
 _LINE_START = re.compile(r"[+\- >]?[ \t]{0,80}(?:(?:export|setx?|ENV|ARG|SET)[ \t]{1,4}|-[ \t]{1,4}|#[ \t]{0,2})?$")
 
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 _NAME_LIMIT = 64
+_PREFIX_LIMIT = 100
 
 
-def redact_named(line: str, lowered: str) -> str:
-    """`line` with the values of secret-looking names replaced. `lowered` is the line in lower case, same length."""
-    kept: list[str] = []
-    position = 0
-    for stem in _STEM.finditer(lowered):
-        if stem.start() < position:
-            continue
-        span = _value_span(line, stem)
+def named_values(text: str, lowered: str, stem: str) -> Iterator[Span]:
+    """Where in `text` the secrets stand that a name with `stem` announces, in order."""
+    for name in re.finditer(_NAME_ENDS[stem] + _TAIL, lowered):
+        strong = stem in _PASSWORDS
+        if stem == "key":
+            owner = lowered[max(0, name.start() - 11) : name.start()]
+            if not owner.endswith(_KEY_OWNERS):
+                continue
+            strong = owner.endswith(_PRIVATE)
+        span = _value_span(text, name, strong)
         if span is not None:
-            kept += (line[position : span[0]], MARKER)
-            position = span[1]
-    if not kept:
-        return line
-    kept.append(line[position:])
-    return "".join(kept)
+            yield span
 
 
-def _value_span(line: str, stem: re.Match[str]) -> tuple[int, int] | None:
-    """Where the secret stands that `stem` names, if one does."""
-    tail = _TAIL.match(line, stem.end())
-    if tail is None:
-        return None
-    strong = stem[0].startswith(_STRONG)
-    if line.startswith(">", tail.end()):
-        element = _ELEMENT.match(line, tail.end() + 1)
-        secret = element is not None and _is_secret(element["inside"], strong, quoted=True)
-        return element.span("inside") if element is not None and secret else None
-    separator = _SEPARATOR.match(line, tail.end())
+def _value_span(text: str, name: re.Match[str], strong: bool) -> Span | None:
+    separator = _SEPARATOR.match(text, name.end())
     if separator is None:
-        return _flag_value(line, stem.start(), tail.end(), strong)
-    found = _QUOTED.match(line, separator.end())
-    if found is not None:
-        group = "inside" if found["quote"] else "in_escaped"
-        # ("password", "value") is a call; ["user", "password", "token"] is a list of names.
-        listed = separator["sign"] == "," and not separator["closing"]
-        secret = not listed and _is_secret(found[group], strong and separator["sign"] != ",", quoted=True)
-        return found.span(group) if secret else None
-    return _bare_value(line, stem.start(), tail.end(), separator, strong)
+        return _element_value(text, name.end(), strong) or _flag_value(text, name, strong)
+    found = _QUOTED.match(text, separator.end())
+    if found is None:
+        return _bare_value(text, name, separator, strong)
+    group = "inside" if found["quote"] else "in_escaped"
+    # ("password", "value") is a call; `password, "name"` is a list.
+    listed = separator["sign"] == "," and not separator["closing"]
+    secret = not listed and _is_secret(found[group], strong and separator["sign"] != ",", literal=True)
+    return found.span(group) if secret else None
 
 
-def _bare_value(line: str, stem: int, name_end: int, separator: re.Match[str], strong: bool) -> tuple[int, int] | None:
+def _bare_value(text: str, name: re.Match[str], separator: re.Match[str], strong: bool) -> Span | None:
     sign, position = separator["sign"], separator.end()
     if sign not in ("=", ":") or separator["closing"] not in ("", "]"):
         return None
-    start = _name_start(line, stem)
-    name = line[start:name_end]
+    start = _name_start(text, name.start())
+    written = text[start : name.end()]
+    before = text[start - 1] if start else "\n"
     tight = not separator["before"] and not separator["after"]
-    before = line[start - 1] if start else ""
-    begins_line = _LINE_START.match(line[max(0, start - 100) : start]) is not None
-    environment = name.upper() == name and sign == "=" and tight
+    environment = sign == "=" and tight and written.upper() == written
+    begins_line = _begins_line(text, start)
     if begins_line and environment:
-        words = _QUOTED_WORDS.match(line, position)
-        if words is not None:
-            return words.span("inside") if _is_secret(words["inside"].replace(" ", ""), strong, quoted=True) else None
-        value = _BARE_LINE.match(line, position)
+        words = _QUOTED_WORDS.match(text, position)
+        value = words or _BARE_LINE.match(text, position)
         if value is not None:
-            return value.span("inside") if _is_secret(value["inside"], strong, quoted=True) else None
-    value = _BARE.match(line, position)
+            return value.span("inside") if _is_secret(value["inside"].replace(" ", ""), strong, literal=True) else None
+    value = _BARE.match(text, position)
     if value is None:
         return None
-    if sign == "=" and tight and (environment or name.startswith("--") or before in ("?", "&", ";", ":", '"', "'")):
-        loose = environment or before != ";"
-        return value.span("inside") if _is_secret(value["inside"], strong, quoted=loose) else None
-    header = sign == ":" and "-" in name
-    rest = _BARE_LINE.match(line, position) if begins_line else None
+    if sign == "=" and tight and (environment or written.startswith("--") or before in "?&;:\"'"):
+        literal = environment or before != ";"
+        return value.span("inside") if _is_secret(value["inside"], strong, literal=literal) else None
+    rest = _BARE_LINE.match(text, position) if begins_line else None
     whole = rest is not None and rest.end() == value.end()
-    if header or whole or (sign == ":" and separator["after"]):
-        return value.span("inside") if _is_secret(value["inside"], strong and whole, quoted=False) else None
+    if whole or (sign == ":" and ("-" in written or separator["after"])):
+        return value.span("inside") if _is_secret(value["inside"], strong and whole, literal=False) else None
     return None
 
 
-def _flag_value(line: str, stem: int, name_end: int, strong: bool) -> tuple[int, int] | None:
+def _element_value(text: str, position: int, strong: bool) -> Span | None:
+    """The content of `<password>…</password>`."""
+    value = _ELEMENT.match(text, position)
+    return value.span("inside") if value is not None and _is_secret(value["inside"], strong, literal=True) else None
+
+
+def _flag_value(text: str, name: re.Match[str], strong: bool) -> Span | None:
     """The argument after `--password `, and the word after `password ` in a netrc line."""
-    value = _BARE.match(line, name_end + 1) if line.startswith((" ", "\t"), name_end) else None
+    value = _BARE.match(text, name.end() + 1) if text.startswith((" ", "\t"), name.end()) else None
     if value is None:
         return None
-    start = _name_start(line, stem)
-    is_flag = line.startswith("--", start) and not value["inside"].startswith("-")
-    is_netrc = strong and " login " in line[max(0, start - 200) : start]
-    if (is_flag or is_netrc) and _is_secret(value["inside"], strong, quoted=True):
-        return value.span("inside")
-    return None
+    start = _name_start(text, name.start())
+    is_flag = text.startswith("--", start) and not value["inside"].startswith("-")
+    is_netrc = strong and " login " in text[max(0, start - 2 * _PREFIX_LIMIT) : start].rpartition("\n")[2]
+    secret = (is_flag or is_netrc) and _is_secret(value["inside"], strong, literal=True)
+    return value.span("inside") if secret else None
 
 
-def _name_start(line: str, stem: int) -> int:
-    head = line[max(0, stem - _NAME_LIMIT) : stem]
-    return stem - (len(head) - len(head.rstrip(_NAME_CHARACTERS)))
+def _name_start(text: str, position: int) -> int:
+    head = text[max(0, position - _NAME_LIMIT) : position]
+    return position - (len(head) - len(head.rstrip(_NAME_CHARACTERS)))
 
 
-def _is_secret(value: str, strong: bool, *, quoted: bool) -> bool:
-    return is_secret_password(value, literal=quoted) if strong else is_secret_key(value, literal=quoted)
+def _begins_line(text: str, start: int) -> bool:
+    limit = max(0, start - _PREFIX_LIMIT)
+    line_start = text.rfind("\n", limit, start) + 1
+    return (line_start > 0 or limit == 0) and _LINE_START.match(text[line_start:start]) is not None
+
+
+def _is_secret(value: str, strong: bool, *, literal: bool) -> bool:
+    return is_secret_password(value, literal=literal) if strong else is_secret_key(value, literal=literal)

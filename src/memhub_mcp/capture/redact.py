@@ -7,17 +7,14 @@ and every quantifier is bounded. Standard library only: the hook path imports th
 
 import re
 
-from memhub_mcp.capture.assignments import STEMS, redact_named
-from memhub_mcp.capture.key_blocks import KEY_BLOCK, redact_key_blocks
-from memhub_mcp.capture.key_formats import KEY_FORMATS
-from memhub_mcp.capture.logins import redact_authorization, redact_bearer, redact_urls
+from memhub_mcp.capture.assignments import STEMS, named_values
+from memhub_mcp.capture.key_blocks import redact_key_blocks
+from memhub_mcp.capture.key_formats import LITERALS, SHORTEST_KEY
+from memhub_mcp.capture.logins import authorization_values, bearer_values, redact_urls
 
 REDACTION_VERSION = 1
 """Raised whenever a rule changes; stored beside what was redacted."""
 
-_SHORTEST_KEY = 20
-_AUTHORIZATION, _BEARER = "authorization", "bearer"
-_LINE_STEMS = (*STEMS, _AUTHORIZATION, _BEARER)
 _MOST_PASSES = 4
 
 
@@ -32,53 +29,44 @@ def redact(text: str) -> str:
 
 
 def _redact_once(text: str) -> str:
-    if KEY_BLOCK in text:
-        text = redact_key_blocks(text)
-    # Every key format is a word of at least twenty characters: the literals are looked for in such words only.
-    words = "\n".join([word for word in text.split() if len(word) >= _SHORTEST_KEY])
+    # Every key format and login is inside a long word: the literals are looked for in such words only.
+    words = "\n".join({word for word in text.split() if len(word) >= SHORTEST_KEY})
     if words:
         text = _redact_formats(text, words)
-        if "://" in words and "@" in words:
-            text = redact_urls(text)
+    if "://" in text and "@" in text:
+        text = redact_urls(text)
     lowered = _lower(text)
-    stems = [stem for stem in _LINE_STEMS if stem in lowered]
-    return _redact_lines(text, lowered, stems) if stems else text
+    stems = [stem for stem in STEMS if stem in lowered]
+    if "key" in stems:
+        text = redact_key_blocks(text)
+        lowered = _lower(text)
+    return _redact_values(text, lowered, stems)
 
 
 def _redact_formats(text: str, words: str) -> str:
-    for name, literals, pattern in KEY_FORMATS:
-        for literal in literals:
-            if literal in words:
-                text = re.sub(pattern, f"[redacted:{name}]", text)
-                break
+    for literal in [literal for literal in LITERALS if literal in words]:
+        for name, pattern in LITERALS[literal]:
+            text = re.sub(pattern, f"[redacted:{name}]", text)
     return text
 
 
-def _redact_lines(text: str, lowered: str, stems: list[str]) -> str:
-    """`text` with the lines examined that hold one of `stems`."""
-    ends: dict[int, int] = {}
-    for stem in stems:
-        position = lowered.find(stem)
-        while position >= 0:
-            end = lowered.find("\n", position)
-            end = len(lowered) if end < 0 else end
-            ends[lowered.rfind("\n", 0, position) + 1] = end
-            position = lowered.find(stem, end)
+def _redact_values(text: str, lowered: str, stems: list[str]) -> str:
+    """`text` without the values that a name or a header announces."""
+    found = [(*span, "assigned") for stem in stems for span in named_values(text, lowered, stem)]
+    if "auth" in stems:
+        found += [(*span, "header") for span in authorization_values(text, lowered)]
+    if "bearer" in lowered:
+        found += [(*span, "bearer") for span in bearer_values(text, lowered)]
+    if not found:
+        return text
     kept: list[str] = []
     position = 0
-    for start, end in sorted(ends.items()):
-        kept += (text[position:start], _redact_line(text[start:end], lowered[start:end]))
-        position = end
+    for start, end, rule in sorted(found):
+        if start >= position:
+            kept += (text[position:start], f"[redacted:{rule}]")
+        position = max(position, end)
     kept.append(text[position:])
     return "".join(kept)
-
-
-def _redact_line(line: str, lowered: str) -> str:
-    if _AUTHORIZATION in lowered:
-        line = redact_authorization(line)
-    if _BEARER in lowered:
-        line = redact_bearer(line)
-    return redact_named(line, lowered if len(line) == len(lowered) else _lower(line))
 
 
 def _lower(text: str) -> str:
