@@ -136,6 +136,12 @@ class Memories:
         """The memories at these rows, by row."""
         return {found.seq: found for found in _understood((reader or self._db).read(_BY_SEQS, (to_json(seqs),)))}
 
+    def visible(self, seqs: Iterable[int], filter: Filter) -> dict[int, Memory]:
+        """The memories at these rows that the filter lets through, by row."""
+        condition, params = conditions(filter)
+        rows = self._db.read(f"{_BY_SEQS} AND {condition}", (to_json(seqs), *params))
+        return {found.seq: found for found in _understood(rows)}
+
     def find_equal(
         self, content_key: bytes, tier: Tier, branch: str | None, *, reader: Reader | None = None
     ) -> Memory | None:
