@@ -77,6 +77,9 @@ def test_a_clone_of_a_local_repository_is_the_same_memory(ada: Person, tmp_path:
     origin.commit("one")
     first = workspace_of(ada.at(origin.root))
     assert workspace_of(ada.at(git_clone(origin, tmp_path / "clone").root)) == first
+    origin.remote_add("origin", "git@github.com:ada/origin.git")
+    assert workspace_of(ada.at(git_clone(origin, tmp_path / "another").root)) == first
+    assert workspace_of(ada.at(git_clone(origin, tmp_path / "shallow", "--depth=1").root)) == first
 
 
 def test_a_linked_worktree_is_the_same_memory_with_its_own_branch(ada: Person, tmp_path: Path) -> None:

@@ -102,11 +102,16 @@ class _Comparison:
 
     def _by_what_is_shared(self) -> Workspace | None:
         repository = self._repository
-        for alias in (repository.remote_alias, repository.path_alias):
+        for alias in (repository.remote_alias, self._cloned_from(), repository.path_alias):
             for workspace in self._having(alias):
                 if self._shares(workspace):
                     return workspace
         return self._by_root_commit() or self._by_path_before_any_commit()
+
+    def _cloned_from(self) -> Alias | None:
+        """The path alias of the repository on this machine that this one is a clone of."""
+        remote = self._repository.remote or ""
+        return Alias(AliasKind.PATH, remote.removeprefix("file:")) if remote.startswith("file:") else None
 
     def _by_root_commit(self) -> Workspace | None:
         """The only store with the same first commit whose remotes do not speak against it."""
