@@ -68,7 +68,7 @@ def find(root: Node, path: tuple[Key, ...]) -> Node | None:
     return node
 
 
-def put(text: str, path: tuple[str, ...], value: Any) -> tuple[str, int]:
+def put(text: str, path: tuple[Key, ...], value: Any) -> tuple[str, int]:
     """`text` with `value` at `path`, and how many objects had to be created on the way."""
     root = parse(text)
     node, depth = root, 0
@@ -77,21 +77,21 @@ def put(text: str, path: tuple[str, ...], value: Any) -> tuple[str, int]:
     if depth == len(path):
         return text[: node.start] + _written(value, text, node.start) + text[node.end :], 0
     if not isinstance(node.value, dict):
-        where = ".".join(path[:depth]) or "the file"
+        where = ".".join(map(str, path[:depth])) or "the file"
         raise ConfigError(f"{position_of(text, node.start)}: {where} is not an object, so {path[depth]!r} has no place")
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
-    return _insert(text, node, path[depth], value), len(path) - depth - 1
+    return _insert(text, node, str(path[depth]), value), len(path) - depth - 1
 
 
-def append(text: str, path: tuple[str, ...], value: Any) -> tuple[str, int]:
+def append(text: str, path: tuple[Key, ...], value: Any) -> tuple[str, int]:
     """`text` with `value` at the end of the array at `path`, and how many containers had to be created."""
     array = find(parse(text), path)
     if array is None:
         text, created = put(text, path, [value])
         return text, created + 1
     if not isinstance(array.value, list):
-        raise ConfigError(f"{position_of(text, array.start)}: {'.'.join(path)} is not an array")
+        raise ConfigError(f"{position_of(text, array.start)}: {'.'.join(map(str, path))} is not an array")
     return _insert(text, array, None, value), 0
 
 

@@ -1,0 +1,61 @@
+"""Where hosts keep their files on this machine."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memhub_mcp.hosts.records import HOSTS, Host
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlaces:
+    """The folders that records refer to. `elsewhere` holds what environment variables move: name → folder."""
+
+    person_home: Path
+    project: Path | None
+    elsewhere: Mapping[str, Path]
+    platform: str = sys.platform
+
+    def path(self, template: str) -> Path | None:
+        """The file or folder a record names; None for a path in the repository when there is none."""
+        base, _, rest = template.partition("/")
+        folder = self._folder(base)
+        return folder / rest if folder is not None and rest else folder
+
+    def found(self) -> list[Host]:
+        """The hosts that are on this machine, by a program or a folder of theirs."""
+        return [host for host in HOSTS if self._is_here(host)]
+
+    def _is_here(self, host: Host) -> bool:
+        if any(shutil.which(program) for program in host.programs):
+            return True
+        return any(folder is not None and folder.is_dir() for folder in map(self.path, host.folders))
+
+    def _folder(self, base: str) -> Path | None:
+        home = self.person_home
+        windows, mac = self.platform == "win32", self.platform == "darwin"
+        roaming = self.elsewhere.get("APPDATA", home / "AppData" / "Roaming")
+        config = self.elsewhere.get("XDG_CONFIG_HOME", home / ".config")
+        claude = self.elsewhere.get("CLAUDE_CONFIG_DIR")
+        match base:
+            case "~":
+                return home
+            case ".":
+                return self.project
+            case "CLAUDE":
+                return claude or home / ".claude"
+            case "CLAUDE_STATE":
+                return claude or home
+            case "CODEX":
+                return self.elsewhere.get("CODEX_HOME", home / ".codex")
+            case "CONFIG":
+                return config
+            case "ZED":
+                return roaming / "Zed" if windows else home / ".config" / "zed" if mac else config / "zed"
+            case "VSCODE":
+                support = home / "Library" / "Application Support"
+                return (roaming if windows else support if mac else config) / "Code" / "User"
+            case _:
+                raise ValueError(f"no folder is called {base!r}")

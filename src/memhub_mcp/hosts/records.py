@@ -1,0 +1,266 @@
+"""The assistants we know: where they keep their configuration and how they say things. Data, no code.
+
+A path begins with `~` (the person's home), `.` (the repository) or a name of `places.FOLDERS`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+SERVER_NAME = "memhub"
+
+
+class InstallScope(StrEnum):
+    """Whose configuration is edited."""
+
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+
+
+class Format(StrEnum):
+    """What kind of file it is."""
+
+    JSON = "json"
+    TOML = "toml"
+
+
+class HookShape(StrEnum):
+    """How a host lists hooks: groups with a matcher around commands, or commands alone."""
+
+    GROUPED = "grouped"
+    FLAT = "flat"
+
+
+class Event(StrEnum):
+    """What a hook reports, in our words."""
+
+    SESSION_START = "session-start"
+    PROMPT = "prompt"
+    EDIT = "edit"
+    COMPACT = "compact"
+    SESSION_END = "session-end"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a file, and the keys of the table in it. `{project}` as a key is the repository.
+
+    `instead` is another name for the file, used when only that exists.
+    """
+
+    path: str
+    keys: tuple[str, ...] = ()
+    format: Format = Format.JSON
+    instead: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HookEvent:
+    """One event of a host: its name there, what it means here, which tools it is narrowed to."""
+
+    name: str
+    event: Event
+    matcher: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """One assistant.
+
+    `entry` is the server's configuration with `{command}` and `{args}` to be filled in. `programs` and `folders`
+    show that it is on this machine. `timeout` is how long a hook may take, in the unit the host counts in.
+    `rules` are Markdown files the host reads to its model, for hosts without hooks. `after` is what the person does
+    once it is installed.
+    """
+
+    name: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    programs: tuple[str, ...]
+    folders: tuple[str, ...]
+    servers: Mapping[InstallScope, Place]
+    entry: Mapping[str, object]
+    hooks: Mapping[InstallScope, Place] = field(default_factory=dict[InstallScope, Place])
+    hook_shape: HookShape = HookShape.GROUPED
+    hook_head: Mapping[str, object] = field(default_factory=dict[str, object])
+    events: tuple[HookEvent, ...] = ()
+    timeout: int | None = None
+    rules: Mapping[InstallScope, Place] = field(default_factory=dict[InstallScope, Place])
+    after: str = "start it anew"
+
+
+_STDIO = {"type": "stdio", "command": "{command}", "args": "{args}"}
+_PLAIN = {"command": "{command}", "args": "{args}"}
+_USER, _PROJECT, _LOCAL = InstallScope.USER, InstallScope.PROJECT, InstallScope.LOCAL
+_SERVERS = ("mcpServers",)
+
+HOSTS: tuple[Host, ...] = (
+    Host(
+        name="claude-code",
+        title="Claude Code",
+        aliases=("claude",),
+        programs=("claude",),
+        folders=("CLAUDE",),
+        servers={
+            _USER: Place("CLAUDE_STATE/.claude.json", _SERVERS),
+            _LOCAL: Place("CLAUDE_STATE/.claude.json", ("projects", "{project}", "mcpServers")),
+            _PROJECT: Place("./.mcp.json", _SERVERS),
+        },
+        entry=_STDIO,
+        hooks={
+            _USER: Place("CLAUDE/settings.json", ("hooks",)),
+            _LOCAL: Place("./.claude/settings.local.json", ("hooks",)),
+            _PROJECT: Place("./.claude/settings.json", ("hooks",)),
+        },
+        events=(
+            HookEvent("SessionStart", Event.SESSION_START),
+            HookEvent("UserPromptSubmit", Event.PROMPT),
+            HookEvent("PostToolUse", Event.EDIT, "Edit|Write|MultiEdit|NotebookEdit"),
+            HookEvent("PreCompact", Event.COMPACT),
+            HookEvent("SessionEnd", Event.SESSION_END),
+        ),
+        timeout=10,
+    ),
+    Host(
+        name="codex",
+        title="Codex",
+        programs=("codex",),
+        folders=("CODEX",),
+        servers={
+            _USER: Place("CODEX/config.toml", ("mcp_servers",), Format.TOML),
+            _PROJECT: Place("./.codex/config.toml", ("mcp_servers",), Format.TOML),
+        },
+        entry=_PLAIN,
+        hooks={
+            _USER: Place("CODEX/hooks.json", ("hooks",)),
+            _PROJECT: Place("./.codex/hooks.json", ("hooks",)),
+        },
+        events=(
+            HookEvent("SessionStart", Event.SESSION_START),
+            HookEvent("UserPromptSubmit", Event.PROMPT),
+            HookEvent("PostToolUse", Event.EDIT, "apply_patch"),
+            HookEvent("SessionEnd", Event.SESSION_END),
+        ),
+        timeout=10,
+        after="start it anew, type /hooks and trust the memhub hooks: until then Codex leaves them out without a word",
+    ),
+    Host(
+        name="cursor",
+        title="Cursor",
+        programs=("cursor", "cursor-agent"),
+        folders=("~/.cursor",),
+        servers={
+            _USER: Place("~/.cursor/mcp.json", _SERVERS),
+            _PROJECT: Place("./.cursor/mcp.json", _SERVERS),
+        },
+        # Cursor starts user servers outside the workspace.
+        entry={**_PLAIN, "env": {"MEMHUB_WORKSPACE": "${workspaceFolder}"}},
+        hooks={
+            _USER: Place("~/.cursor/hooks.json", ("hooks",)),
+            _PROJECT: Place("./.cursor/hooks.json", ("hooks",)),
+        },
+        hook_shape=HookShape.FLAT,
+        hook_head={"version": 1},
+        events=(
+            HookEvent("sessionStart", Event.SESSION_START),
+            HookEvent("beforeSubmitPrompt", Event.PROMPT),
+            HookEvent("afterFileEdit", Event.EDIT),
+            HookEvent("preCompact", Event.COMPACT),
+            HookEvent("sessionEnd", Event.SESSION_END),
+        ),
+    ),
+    Host(
+        name="vscode",
+        title="VS Code",
+        aliases=("code",),
+        programs=("code",),
+        folders=("VSCODE",),
+        servers={
+            _USER: Place("VSCODE/mcp.json", ("servers",)),
+            _PROJECT: Place("./.vscode/mcp.json", ("servers",)),
+        },
+        entry=_STDIO,
+        rules={_PROJECT: Place("./.github/copilot-instructions.md")},
+        after="run `MCP: List Servers` and start memhub",
+    ),
+    Host(
+        name="gemini-cli",
+        title="Gemini CLI",
+        aliases=("gemini",),
+        programs=("gemini",),
+        folders=("~/.gemini",),
+        servers={
+            _USER: Place("~/.gemini/settings.json", _SERVERS),
+            _PROJECT: Place("./.gemini/settings.json", _SERVERS),
+        },
+        entry=_PLAIN,
+        hooks={
+            _USER: Place("~/.gemini/settings.json", ("hooks",)),
+            _PROJECT: Place("./.gemini/settings.json", ("hooks",)),
+        },
+        events=(
+            HookEvent("SessionStart", Event.SESSION_START),
+            HookEvent("BeforeAgent", Event.PROMPT),
+            HookEvent("AfterTool", Event.EDIT, "write_file|replace"),
+            HookEvent("PreCompress", Event.COMPACT),
+            HookEvent("SessionEnd", Event.SESSION_END),
+        ),
+        timeout=10_000,
+        after="start it anew in a trusted folder: elsewhere Gemini CLI disables servers",
+    ),
+    Host(
+        name="qwen-code",
+        title="Qwen Code",
+        aliases=("qwen",),
+        programs=("qwen",),
+        folders=("~/.qwen",),
+        servers={
+            _USER: Place("~/.qwen/settings.json", _SERVERS),
+            _PROJECT: Place("./.qwen/settings.json", _SERVERS),
+        },
+        entry=_PLAIN,
+        rules={_USER: Place("~/.qwen/QWEN.md"), _PROJECT: Place("./QWEN.md")},
+    ),
+    Host(
+        name="opencode",
+        title="OpenCode",
+        programs=("opencode",),
+        folders=("CONFIG/opencode",),
+        servers={
+            _USER: Place("CONFIG/opencode/opencode.json", ("mcp",), instead="CONFIG/opencode/opencode.jsonc"),
+            _PROJECT: Place("./opencode.json", ("mcp",), instead="./opencode.jsonc"),
+        },
+        entry={"type": "local", "command": ["{command}", "{args}"], "enabled": True},
+        rules={_USER: Place("CONFIG/opencode/AGENTS.md"), _PROJECT: Place("./AGENTS.md")},
+    ),
+    Host(
+        name="windsurf",
+        title="Windsurf",
+        programs=("windsurf",),
+        folders=("~/.codeium/windsurf",),
+        servers={_USER: Place("~/.codeium/windsurf/mcp_config.json", _SERVERS)},
+        entry=_PLAIN,
+        rules={_USER: Place("~/.codeium/windsurf/memories/global_rules.md")},
+        after="press refresh in its list of MCP servers",
+    ),
+    Host(
+        name="zed",
+        title="Zed",
+        programs=("zed", "zeditor"),
+        folders=("ZED",),
+        servers={
+            _USER: Place("ZED/settings.json", ("context_servers",)),
+            _PROJECT: Place("./.zed/settings.json", ("context_servers",)),
+        },
+        entry={**_PLAIN, "env": {}},
+        rules={_PROJECT: Place("./AGENTS.md")},
+        after="nothing: it reads its settings at once",
+    ),
+)
+
+
+def host_named(name: str) -> Host | None:
+    """The host with this name or alias, in any case."""
+    wanted = name.strip().lower()
+    return next((host for host in HOSTS if wanted in (host.name, *host.aliases)), None)
