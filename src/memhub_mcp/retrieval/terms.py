@@ -228,7 +228,7 @@ def _without_stop_words(terms: list[str]) -> list[str]:
 
 def _bare(text: str) -> list[str]:
     """The terms of a text of symbols alone: its chunks between spaces."""
-    chunks = ("".join(c for c in chunk if unicodedata.category(c)[0] in "LMNPS") for chunk in fold(text).split())
+    chunks = ("".join(c for c in chunk if unicodedata.category(c)[0] in "LMNPS") for chunk in text.casefold().split())
     return [_clip(chunk) for chunk in chunks if chunk][:_MAX_BARE]
 
 

@@ -1,0 +1,62 @@
+"""Scores of different kinds become one.
+
+Words count by their score over the best possible one, meaning by the raw cosine: both mean the same for every
+question and store, so weights can be fixed and hits of several stores stand in one order. Rankings fused by
+position alone do worse than words alone on dialogue, so they are only a choice.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memhub_mcp.retrieval.forms import Form
+
+K1 = 1.2
+"""FTS5's own: a term counts at most k1 + 1 times its idf."""
+
+LOOKUP_BOOST = 4.0
+"""How much more words weigh in a question that is an identifier, a path or a flag."""
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much words and meaning count for one form of text."""
+
+    words: float
+    meaning: float
+
+
+WEIGHTS: Mapping[Form, Weights] = {
+    Form.DIALOGUE: Weights(1.0, 0.5),
+    Form.CODE: Weights(0.5, 3.0),
+    Form.TEXT: Weights(1.0, 1.0),
+}
+
+
+def idf(frequency: int, total: int) -> float:
+    """How much a term says that stands in `frequency` of `total` texts. Positive, whatever the numbers."""
+    return math.log(1.0 + (max(total, frequency) - frequency + 0.5) / (frequency + 0.5))
+
+
+def fuse(words: float, cosine: float | None, form: Form, *, lookup: bool) -> float:
+    """One score, 0 to 1, from the words' score over the best possible one and the cosine (None: not compared)."""
+    weights = WEIGHTS[form]
+    word_weight = weights.words * LOOKUP_BOOST if lookup else weights.words
+    if cosine is None:
+        return words
+    return (word_weight * words + weights.meaning * max(cosine, 0.0)) / (word_weight + weights.meaning)
+
+
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = 60) -> dict[Item, float]:
+    """Items with their fused score, best first. score = sum over rankings of 1 / (k + rank), rank from 1.
+
+    Source: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion", SIGIR 2009.
+    """
+    scores: dict[Item, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, 1):
+            scores[item] = scores.get(item, 0.0) + 1.0 / (k + rank)
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))

@@ -1,0 +1,189 @@
+"""A question becomes ranked hits: words + meaning → fusion → rerank → recency, branch, feedback → gate.
+
+    recall = Recall(embedder=door, reranker=door, clock=clock)
+    answer = recall.ask("why sqlite-vec?", [Shelf(store=store, filter=filter, name="shop", commits=True)])
+    page = recall.newest(shelves, limit=20, cursor=None)          # an empty question
+    packed = packing.pack(answer.hits, "why sqlite-vec?", limit=8, budget_tokens=2_000)
+
+Each shelf is searched for itself; scores mean the same in all of them, so their hits stand in one order. Nothing is
+written, nothing is embedded but the question: queued memories are the caller's to embed before.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.hit import CommitHit, Evidence, Hit, MemoryHit, Mode
+from memhub_mcp.domain.memory import Filter
+from memhub_mcp.errors import InvalidInput
+from memhub_mcp.models.load import EmbedderDoor, RerankerDoor
+from memhub_mcp.retrieval import gate
+from memhub_mcp.retrieval.candidates import Asked, commit_hits, memory_hits
+from memhub_mcp.retrieval.meaning import read_meaning
+from memhub_mcp.retrieval.priors import prior
+from memhub_mcp.retrieval.rerank import rerank
+from memhub_mcp.retrieval.terms import parse_query
+from memhub_mcp.store.file import Store
+
+MAX_COMMITS = 3
+MAX_LINKED = 3
+LINKS_FROM = 3  # the best hits, whose links are followed
+LINKED = 0.5  # of the score of the hit that a link leads from
+DEEPEST = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """A store a question is put to, and what the asker may see of it.
+
+    `name` is shown with each hit; None for what follows the person. `commits` says whether its commit
+    history answers too.
+    """
+
+    store: Store
+    filter: Filter
+    name: str | None = None
+    commits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What bears on a question, best first; empty when nothing is relevant."""
+
+    hits: tuple[Hit, ...]
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Newest memories first; `cursor` continues, None at the end."""
+
+    hits: tuple[MemoryHit, ...]
+    cursor: str | None
+
+
+class Recall:
+    """Finds what is known. Safe to call from several threads."""
+
+    def __init__(self, *, embedder: EmbedderDoor, reranker: RerankerDoor, clock: Clock) -> None:
+        self._embedder = embedder
+        self._reranker = reranker
+        self._clock = clock
+
+    def ask(
+        self,
+        question: str,
+        shelves: Sequence[Shelf],
+        *,
+        branch: str | None = None,
+        limit: int = DEEPEST,
+        wait_s: float = 0.0,
+        relevant_only: bool = True,
+    ) -> Answer:
+        """The hits that bear on `question`, at most `limit`, of them at most three commits.
+
+        `branch` is the branch the asker stands on. A model that is being loaded is waited for up to `wait_s`.
+        With `relevant_only=False` the gate stays open, to measure the order alone.
+        """
+        asked = Asked(parse_query(question), read_meaning(self._embedder, question, wait_s))
+        found: list[Hit] = []
+        for shelf in shelves:
+            found += memory_hits(asked, shelf.store, shelf.filter, shelf.name)
+            if shelf.commits:
+                found += commit_hits(asked, shelf.store, shelf.filter, shelf.name)
+        if relevant_only:
+            found = [hit for hit in found if gate.passes(hit.evidence, lookup=asked.query.lookup)]
+        reranked = rerank(self._reranker, question, _best_first(found))
+        now = self._clock()
+        found = _best_first(
+            replace(hit, score=hit.score * prior(hit.memory, now, branch)) if isinstance(hit, MemoryHit) else hit
+            for hit in reranked.hits
+        )
+        found = _few_commits(found)[:limit]
+        found = _best_first([*found, *_linked(found, shelves)])[:limit]
+        why = "; ".join(reason for reason in (asked.meaning.why, reranked.why) if reason)
+        return Answer(hits=tuple(found), mode=Mode(dense=asked.meaning.state, rerank=reranked.state, why=why or None))
+
+    def newest(self, shelves: Sequence[Shelf], *, limit: int, cursor: str | None = None) -> Page:
+        """Memories by the order they were written in; stores are merged by time.
+
+        Raises:
+            InvalidInput: the cursor is not one of ours, or not for these stores.
+        """
+        before = _read_cursor(cursor, len(shelves))
+        pages = [
+            shelf.store.memories.newest(shelf.filter, before=start, limit=limit + 1)
+            for shelf, start in zip(shelves, before, strict=True)
+        ]
+        hits: list[MemoryHit] = []
+        places = [0] * len(shelves)
+        while len(hits) < limit:
+            fronts = [n for n, page in enumerate(pages) if places[n] < len(page)]
+            if not fronts:
+                return Page(hits=tuple(hits), cursor=None)
+            at = max(fronts, key=lambda n: pages[n][places[n]].updated_at)
+            memory = pages[at][places[at]]
+            places[at] += 1
+            hits.append(MemoryHit(memory=memory, workspace=shelves[at].name, score=0.0, evidence=Evidence()))
+            before[at] = (memory.generation, memory.seq)
+        if all(places[n] >= len(page) for n, page in enumerate(pages)):
+            return Page(hits=tuple(hits), cursor=None)
+        return Page(hits=tuple(hits), cursor=_write_cursor(before))
+
+
+_Start = tuple[int, int] | None
+
+
+def _best_first(hits: Iterable[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+def _few_commits(hits: Sequence[Hit]) -> list[Hit]:
+    commits = [hit for hit in hits if isinstance(hit, CommitHit)]
+    surplus = {hit.commit.sha for hit in commits[MAX_COMMITS:]}
+    return [hit for hit in hits if not isinstance(hit, CommitHit) or hit.commit.sha not in surplus]
+
+
+def _linked(hits: Sequence[Hit], shelves: Sequence[Shelf]) -> list[MemoryHit]:
+    """What the best hits are linked with and the asker may see, one hop, at most three."""
+    known = {hit.memory.id for hit in hits if isinstance(hit, MemoryHit)}
+    best = [hit for hit in hits if isinstance(hit, MemoryHit)][:LINKS_FROM]
+    linked: list[MemoryHit] = []
+    for shelf in shelves:
+        origins = {hit.memory.seq: hit for hit in best if hit.workspace == shelf.name}
+        links = shelf.store.memories.neighbours(list(origins), 4 * MAX_LINKED) if origins else []
+        others = shelf.store.memories.visible(
+            {seq for link in links for seq in (link.from_seq, link.to_seq)}, shelf.filter
+        )
+        for link in links:
+            near, far = (link.from_seq, link.to_seq) if link.from_seq in origins else (link.to_seq, link.from_seq)
+            memory, origin = others.get(far), origins[near]
+            if memory is not None and memory.id not in known:
+                known.add(memory.id)
+                evidence = Evidence(linked_from=origin.memory.id)
+                linked.append(
+                    MemoryHit(memory=memory, workspace=shelf.name, score=LINKED * origin.score, evidence=evidence)
+                )
+    return linked[:MAX_LINKED]
+
+
+def _read_cursor(cursor: str | None, shelves: int) -> list[_Start]:
+    """Where each shelf goes on: `generation.row`, or `-` at its beginning, joined by `_`."""
+    if cursor is None:
+        return [None] * shelves
+    try:
+        starts = [None if part == "-" else _pair(part) for part in cursor.split("_")]
+    except ValueError:
+        starts = []
+    if len(starts) != shelves:
+        raise InvalidInput("this cursor does not continue this list; ask again without one")
+    return starts
+
+
+def _pair(part: str) -> tuple[int, int]:
+    generation, _, seq = part.partition(".")
+    return int(generation), int(seq)
+
+
+def _write_cursor(starts: Sequence[_Start]) -> str:
+    return "_".join("-" if start is None else f"{start[0]}.{start[1]}" for start in starts)
