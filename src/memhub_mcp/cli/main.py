@@ -64,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _dispatch(words: list[str], common: list[str]) -> int:
-    if not words and not sys.stdin.isatty():
+    if not words and sys.stdin is not None and not sys.stdin.isatty():
         words = ["serve"]
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
@@ -93,9 +93,10 @@ def _refused(error: Exception) -> int:
 
 def _speak_utf8() -> None:
     """UTF-8 whatever the locale or the code page says; what is not text travels as escapes."""
-    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "backslashreplace")):
-        stream.reconfigure(encoding="utf-8", errors=errors)  # pyright: ignore[reportAttributeAccessIssue]
-    sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
+    escaped = "backslashreplace"
+    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, escaped), (sys.stderr, escaped)):
+        if stream is not None:  # a host may start us without one
+            stream.reconfigure(encoding="utf-8", errors=errors)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _help() -> str:
