@@ -30,11 +30,13 @@ class Lifetime:
         a database survives that, and the host is not kept waiting."""
         if not self._ending.acquire(blocking=False):
             return
-        self._wire.flush(LAST_WORDS_S)
-        closing = Thread(target=self._close, name="closing", daemon=True)
-        closing.start()
-        closing.join(CLOSING_S)
-        os._exit(0)
+        try:
+            self._wire.flush(LAST_WORDS_S)
+            closing = Thread(target=self._close, name="closing", daemon=True)
+            closing.start()
+            closing.join(CLOSING_S)
+        finally:
+            os._exit(0)
 
     def end_on_signal(self, _number: int, _frame: FrameType | None) -> None:
         """`end` as a signal handler."""

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Any
 
 if sys.platform != "win32":
@@ -69,7 +69,7 @@ class Wire:
     def flush(self, timeout_s: float) -> None:
         """Waits until everything sent so far is out; nothing can be sent afterwards."""
         self._outbox.put(None)
-        if self._writer is not None:
+        if self._writer is not None and self._writer is not current_thread():
             self._writer.join(timeout_s)
 
     def _read(self) -> bytes:

@@ -1,0 +1,199 @@
+"""What a host notices of the server process: its output, its end, its manners."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from conversation import INITIALIZED, STATELESS_META, initialize, request
+from serving import Site, command
+
+STRAY = """
+import os, subprocess, sys
+from memhub_mcp.server.wire import Wire
+print("before")
+wire = Wire.claim()
+print("stray print")
+os.write(1, b"stray write\\n")
+subprocess.run([sys.executable, "-c", "import sys; print('child'); assert sys.stdin.read() == ''"], check=True)
+for line in wire.lines():
+    wire.send({"heard": line.decode()})
+wire.start_writing(on_gone=lambda: None)
+wire.flush(10)
+"""
+
+ORPHAN = """
+import subprocess, sys
+server = subprocess.Popen({command!r}, stdin=int(sys.argv[1]), stdout=int(sys.argv[2]))
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site.create(tmp_path)
+
+
+def talk(site: Site, *messages: Any, **more_env: str) -> list[Any]:
+    """Everything the server says to a host that speaks and leaves at once."""
+    process = Site(site.root, site.repository, more_env).start()
+    said = b"".join((m if isinstance(m, bytes) else json.dumps(m).encode()) + b"\n" for m in messages)
+    heard, errors = process.communicate(said, timeout=60)
+    assert process.returncode == 0, errors.decode()
+    assert heard == b"" or heard.endswith(b"\n")
+    return [json.loads(line) for line in heard.splitlines()]
+
+
+def remember(request_id: int, text: str) -> dict[str, Any]:
+    return request(request_id, "tools/call", {"name": "remember", "arguments": {"memories": [{"text": text}]}})
+
+
+def test_calls_are_answered_although_the_host_has_left_already(site: Site):
+    heard = talk(site, initialize(1), INITIALIZED, remember(2, "The port is 8080"), remember(3, "Äpfel & 世界"))
+    assert sorted(answer["id"] for answer in heard) == [1, 2, 3]
+    assert all(not answer["result"].get("isError") for answer in heard)
+
+
+def test_a_host_that_says_nothing_leaves_a_clean_end(site: Site):
+    assert talk(site) == []
+    assert not site.home.exists()
+
+
+def test_text_is_utf_8_whatever_the_environment_says(site: Site):
+    text = "Grüße, 世界 🚀 — naïve"
+    latin = {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0", "LC_ALL": "C", "LANG": "C"}
+    read = request(3, "tools/call", {"name": "recall", "arguments": {"query": ""}})
+    talk(site, initialize(1), INITIALIZED, remember(2, text), **latin)
+    heard = talk(site, initialize(1), INITIALIZED, read, **latin)
+    assert text in heard[1]["result"]["structuredContent"]["hits"][0]["preview"]
+
+
+def test_only_messages_reach_stdout():
+    done = subprocess.run([sys.executable, "-c", STRAY], input=b"one\ntwo", capture_output=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-2:] == [b'{"heard":"one"}', b'{"heard":"two"}']
+    for stray in (b"stray print", b"stray write", b"child"):
+        assert stray not in done.stdout
+        assert stray in done.stderr
+
+
+def test_a_server_without_stderr_keeps_its_stdout_clean(site: Site):
+    process = subprocess.Popen(
+        ["sh", "-c", 'exec "$0" "$@" 2>&-', *command()],
+        env=site.env(),
+        cwd=site.repository.root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    said = [initialize(1), INITIALIZED, remember(2, "Quiet")]
+    heard, _ = process.communicate("".join(json.dumps(message) + "\n" for message in said).encode(), timeout=60)
+    assert [json.loads(line)["id"] for line in heard.splitlines()] == [1, 2]
+
+
+def test_nonsense_between_the_messages_costs_nothing(site: Site):
+    heard = talk(
+        site,
+        b"",
+        b"nonsense",
+        initialize(1),
+        b"\xff\xfe",
+        b"[]",
+        INITIALIZED,
+        [request(2, "ping"), remember(3, "In a batch"), 5],
+        request(4, "tools/call", {"name": 5}),
+        request(5, "no/such/method"),
+        remember(6, "Afterwards"),
+    )
+    single = [answer for answer in heard if isinstance(answer, dict)]
+    [batch] = [answer for answer in heard if isinstance(answer, list)]
+    assert sorted(str(answer["id"]) for answer in batch) == ["2", "3", "None"]
+    assert [answer["error"]["code"] for answer in single if answer["id"] is None] == [-32700, -32700, -32600]
+    answers = {answer["id"]: answer for answer in single}
+    assert answers[4]["error"]["code"] == -32602
+    assert answers[5]["error"]["code"] == -32601
+    assert answers[6]["result"]["structuredContent"]["results"][0]["status"] == "added"
+
+
+def test_a_host_without_a_handshake_may_be_gone_too(site: Site):
+    call = {"name": "remember", "arguments": {"text": "Stateless"}, "_meta": STATELESS_META}
+    heard = talk(site, request(1, "server/discover", {"_meta": STATELESS_META}), request(2, "tools/call", call))
+    assert heard[0]["result"]["supportedVersions"] == ["2026-07-28"]
+    assert heard[1]["result"]["structuredContent"]["results"][0]["status"] == "added"
+
+
+def test_without_an_sdk_the_host_hears_why(site: Site, tmp_path: Path):
+    (tmp_path / "broken" / "mcp").mkdir(parents=True)
+    (tmp_path / "broken" / "mcp" / "__init__.py").write_text("raise ImportError('half an installation')")
+    heard = talk(
+        site, initialize(1), INITIALIZED, remember(2, "x"), request(3, "ping"), PYTHONPATH=str(tmp_path / "broken")
+    )
+    answers = {answer["id"]: answer for answer in heard}
+    assert answers[1]["result"]["serverInfo"]["name"] == "memhub"
+    assert answers[2]["error"]["code"] == -32603
+    assert "half an installation" in answers[2]["error"]["message"]
+
+
+def test_broken_settings_are_told_to_the_host(site: Site):
+    site.home.mkdir()
+    (site.home / "config.toml").write_text("threads = 'many'")
+    heard = talk(site, initialize(1), INITIALIZED, remember(2, "x"))
+    assert "threads has the wrong type" in heard[1]["error"]["message"]
+
+
+def started(site: Site) -> subprocess.Popen[bytes]:
+    """A server that has answered a call, so that everything is loaded."""
+    process = site.start()
+    assert process.stdin and process.stdout
+    for message in (initialize(1), INITIALIZED, remember(2, "Something")):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+    assert [json.loads(process.stdout.readline())["id"] for _ in range(2)] == [1, 2]
+    return process
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_quietly(site: Site, number: signal.Signals):
+    process = started(site)
+    assert psutil.Process(process.pid).children(recursive=True) == []
+    process.send_signal(number)
+    heard, errors = process.communicate(timeout=60)
+    assert (process.returncode, heard) == (0, b"")
+    assert b"Traceback" not in errors
+
+
+def test_it_ends_when_the_host_closes_its_stdout(site: Site):
+    process = started(site)
+    assert process.stdin and process.stdout
+    process.stdout.close()
+    process.stdin.write(json.dumps(request(3, "ping")).encode() + b"\n")
+    process.stdin.flush()
+    assert process.wait(timeout=60) == 0
+    process.stdin.close()
+    assert process.stderr
+    process.stderr.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="handles are passed in another way")
+def test_it_ends_when_its_parent_dies_although_the_pipe_stays_open(site: Site):
+    to_server, say = os.pipe()
+    hear, from_server = os.pipe()
+    parent = subprocess.Popen(
+        [sys.executable, "-c", ORPHAN.format(command=command()), str(to_server), str(from_server)],
+        env=site.env(),
+        cwd=site.repository.root,
+        stdin=subprocess.PIPE,
+        pass_fds=(to_server, from_server),
+    )
+    os.close(to_server)
+    os.close(from_server)
+    with os.fdopen(say, "wb") as say_to, os.fdopen(hear, "rb") as heard:
+        say_to.write(json.dumps(initialize(1)).encode() + b"\n")
+        say_to.flush()
+        assert json.loads(heard.readline())["id"] == 1
+        parent.communicate(timeout=60)  # the parent reads to the end and dies; our end of the pipe stays open
+        assert heard.read() == b""  # nobody holds the other end any more
