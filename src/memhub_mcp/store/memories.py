@@ -1,6 +1,7 @@
 """Memories, their versions, links and judgements."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -199,8 +200,9 @@ class Memories:
         condition, params = conditions(filter)
         if before is not None:
             condition, params = f"{condition} AND (m.generation, m.seq) < (?, ?)", [*params, *before]
-        order = "ORDER BY m.generation DESC, m.seq DESC LIMIT ?"
-        return _understood(self._db.read(f"{_SELECT} WHERE {condition} {order}", (*params, limit)))
+        order = "ORDER BY m.generation DESC, m.seq DESC"
+        page = f"SELECT m.seq FROM memory AS m WHERE {condition} {order} LIMIT ?"
+        return _understood(self._db.read(f"{_SELECT} WHERE m.seq IN ({page}) {order}", (*params, limit)))
 
     def seqs(self, filter: Filter) -> list[int]:
         """The rows of every visible memory."""
@@ -221,17 +223,11 @@ class Memories:
 
     def hidden(self, filter: Filter) -> int:
         """How many memories only the branch rules hide."""
-        everywhere = Filter(
-            anchors=None,
-            kinds=filter.kinds,
-            files=filter.files,
-            include_sources=filter.include_sources,
-            exclude_sources=filter.exclude_sources,
-            since=filter.since,
-            until=filter.until,
-            statuses=filter.statuses,
-        )
-        return self.count(everywhere) - self.count(filter)
+        if filter.anchors is None:
+            return 0
+        condition, params = conditions(replace(filter, anchors=None))
+        sql = f"SELECT count(*) FROM memory AS m WHERE {condition} AND m.anchor IS NOT NULL AND m.anchor NOT IN ("
+        return self._db.read(f"{sql}SELECT value FROM json_each(?))", (*params, to_json(filter.anchors)))[0][0]
 
     def subjects(self, filter: Filter, limit: int) -> list[str]:
         """Subjects in use, latest first, each once."""

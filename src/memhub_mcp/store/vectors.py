@@ -1,11 +1,9 @@
 """Vectors of memories: by whom they are to be made, and which are nearest."""
 
-import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +17,6 @@ from memhub_mcp.store.filtering import conditions
 from memhub_mcp.store.values import to_json, to_micros
 
 EXACT_BELOW = 2_000
-MATRIX_ABOVE = 10_000  # below, scanning in SQL costs less than reading the bits into memory
 _SHARE = 0.015
 _FEWEST = 400
 _ENOUGH_VISIBLE = 200  # visible candidates; a filter that leaves fewer makes the circle wider
@@ -60,13 +57,13 @@ _OF = """SELECT memory, key, vector FROM vector
 
 _COUNT = "SELECT count(*) FROM vector WHERE space = ?"
 _COUNT_VISIBLE = "SELECT count(*) FROM (SELECT 1 FROM memory AS m WHERE {condition} LIMIT ?)"
-_ALL_VISIBLE = """SELECT v.memory, v.key, v.vector FROM memory AS m JOIN vector AS v ON v.memory = m.seq
+_ALL_VISIBLE = """SELECT v.memory, v.key, v.vector FROM memory AS m CROSS JOIN vector AS v ON v.memory = m.seq
     WHERE {condition} AND v.space = ? AND length(v.vector) = ?"""
 _THESE_VISIBLE = """SELECT v.memory, v.key, v.vector FROM json_each(?) AS wanted
     CROSS JOIN vector AS v ON v.id = wanted.value CROSS JOIN memory AS m ON m.seq = v.memory
     WHERE length(v.vector) = ? AND {condition}"""
 _NEAREST = """SELECT id FROM vector WHERE space = ? AND length(bits) = ?
-    ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?)), id"""
+    ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?)), id LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,6 @@ class Vectors:
         self._db = db
         self._clock = clock
         self._matrices: dict[int, BitMatrix] = {}
-        self._scans_in_sql: weakref.WeakKeyDictionary[apsw.Connection, bool] = weakref.WeakKeyDictionary()
 
     def space_id(self, tx: Transaction, space: EmbeddingSpace) -> int:
         """The row of `space`. When it is new here, every memory is queued for it; the first space serves at once."""
@@ -176,27 +172,36 @@ class Vectors:
         if self._db.read(count_visible, (*params, EXACT_BELOW))[0][0] < EXACT_BELOW:
             rows = self._db.read(_ALL_VISIBLE.format(condition=condition), (*params, space, 2 * query.size))
             return _best(rows, query, limit)
-        nearest = self._nearest(space, query)
         these_visible = _THESE_VISIBLE.format(condition=condition)
         rows: list[Row] = []
-        start, end = 0, max(_FEWEST, int(_SHARE * len(nearest)))
-        while start < len(nearest) and len(rows) < max(limit, _ENOUGH_VISIBLE):
-            wanted = to_json(nearest[start:end].tolist())
-            rows += self._db.read(these_visible, (wanted, 2 * query.size, *params))
-            start, end = end, 4 * end
+        for circle in self._circles(space, query):
+            rows += self._db.read(these_visible, (to_json(circle), 2 * query.size, *params))
+            if len(rows) >= max(limit, _ENOUGH_VISIBLE):
+                break
         return _best(rows, query, limit)
 
-    def _nearest(self, space: int, query: NDArray[np.float32]) -> NDArray[np.int64]:
-        """All vector ids of `space`, by growing Hamming distance to `query`, then by id."""
+    def _circles(self, space: int, query: NDArray[np.float32]) -> Iterator[list[int]]:
+        """Vectors of `space` in growing circles around `query`, by Hamming distance, then by id.
+
+        The first search of a process lets sqlite-vec scan the table; one that searches again keeps the bits in memory.
+        """
         bits = sign_bits(query)
-        if space not in self._matrices and self._db.read(_COUNT, (space,))[0][0] <= MATRIX_ABOVE:
-            connection = self._db.reader()
-            if connection not in self._scans_in_sql:
-                self._scans_in_sql[connection] = load_sqlite_vec(connection)
-            if self._scans_in_sql[connection]:
-                return np.array([id_ for (id_,) in self._db.read(_NEAREST, (space, len(bits), bits))], np.int64)
-        matrix = self._matrices.setdefault(space, BitMatrix(self._db, space, len(bits)))
-        return matrix.nearest(bits)
+        if space not in self._matrices:
+            self._matrices[space] = BitMatrix(self._db, space, len(bits))
+            if load_sqlite_vec(self._db.reader()):
+                for start, end in _rings(self._db.read(_COUNT, (space,))[0][0]):
+                    yield [id_ for (id_,) in self._db.read(_NEAREST, (space, len(bits), bits, end))[start:]]
+                return
+        nearest = self._matrices[space].nearest(bits)
+        for start, end in _rings(len(nearest)):
+            yield nearest[start:end].tolist()
+
+
+def _rings(total: int) -> Iterator[tuple[int, int]]:
+    start, end = 0, max(_FEWEST, int(_SHARE * total))
+    while start < total:
+        yield start, end
+        start, end = end, 4 * end
 
 
 def _as_matrix(rows: list[Row], dimension: int) -> NDArray[np.float32]:
@@ -205,7 +210,9 @@ def _as_matrix(rows: list[Row], dimension: int) -> NDArray[np.float32]:
 
 
 def _best(rows: list[Row], query: NDArray[np.float32], limit: int) -> list[VectorMatch]:
-    cosines = np.minimum(_as_matrix(rows, query.size) @ query, 1.0)  # float16 may leave a length just over 1
+    # vecdot, not @: BLAS wakes its threads for this and may wait milliseconds for them.
+    # float16 can leave a length just over 1.
+    cosines = np.minimum(np.vecdot(_as_matrix(rows, query.size), query), 1.0)
     best: dict[int, VectorMatch] = {}
     for at in np.argsort(-cosines, kind="stable"):
         seq, key, _ = rows[at]

@@ -46,7 +46,7 @@ class Words:
             CROSS JOIN {table}_vocab AS vocab ON vocab.term = wanted.value"""
         self._averages = f"SELECT block FROM {table}_data WHERE id = 1"
         rank = f"bm25({', '.join(str(weight) for weight in weights.values())})"
-        self._search = f"""SELECT {table}.rowid, term_counts({table}) FROM {table} {{join}}
+        self._search = f"""SELECT {table}.rowid, term_counts({table}, ?) FROM {table} {{join}}
             WHERE {table} MATCH ? AND {table}.rank MATCH '{rank}' {{condition}} ORDER BY {table}.rank LIMIT ?"""
         self._visible = f"CROSS JOIN memory AS m ON m.seq = {table}.rowid"
 
@@ -110,12 +110,12 @@ class Words:
             query = f"({query}) AND ({' OR '.join(_quoted(term) for term in known[:leading])})"
         condition, params = conditions(filter) if filter is not None else ("TRUE", [])
         sql = self._search.format(join=self._visible if filter is not None else "", condition=f"AND {condition}")
-        found = self._db.read(sql, (query, *params, max(limit, _POOL)))
+        found = self._db.read(sql, (len(known), query, *params, max(limit, _POOL)))
         if not found:
             return []
         lengths = np.array([int.from_bytes(counts[:4]) for _, counts in found])
         shape = (len(found), -1, len(self._columns))
-        counts = np.frombuffer(b"".join(counts[4:] for _, counts in found), np.uint8).reshape(shape)[:, : len(known)]
+        counts = np.frombuffer(b"".join(counts[4:] for _, counts in found), np.uint8).reshape(shape)
         tf = counts @ self._weights
         norm = K1 * (1 - B + B * lengths / (sum(tokens) / rows))
         idf = np.array([_idf(rows, frequencies[term]) for term in known])

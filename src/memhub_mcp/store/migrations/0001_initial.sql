@@ -64,8 +64,9 @@ CREATE TABLE memory (
 
 CREATE INDEX memory_content ON memory (content_key);
 CREATE INDEX memory_subject ON memory (subject_key) WHERE subject_key IS NOT NULL;
-CREATE INDEX memory_newest  ON memory (generation DESC);
-CREATE INDEX memory_anchor  ON memory (anchor) WHERE anchor IS NOT NULL;
+-- Holds all that a filter asks, so that counting and paging read no texts.
+CREATE INDEX memory_newest  ON memory (generation, status, kind, anchor, source, updated_at);
+CREATE INDEX memory_anchor  ON memory (anchor, status) WHERE anchor IS NOT NULL;
 CREATE INDEX memory_session ON memory (session) WHERE session IS NOT NULL;
 
 CREATE INDEX session_fact ON session (fact) WHERE fact IS NOT NULL;
