@@ -17,7 +17,7 @@ def run(words: list[str]) -> int:
     if args.json:
         print_json(reply)
         return 0
-    page = Page()
+    page = Page(plain=hub.settings.plain)
     number = count_of(len(reply["memories"]), "memory")
     page.line(f"erased {number}" if reply["erased"] else f"would erase {number}:")
     for memory in reply["memories"]:

@@ -17,7 +17,7 @@ def run(words: list[str]) -> int:
     if args.json:
         print_json(reply)
     else:
-        page = Page()
+        page = Page(plain=hub.settings.plain)
         for memory in reply["memories"]:
             show_memory(page, memory)
         show_notes(page, reply.get("notes", ()))

@@ -19,5 +19,5 @@ def run(words: list[str]) -> int:
     if args.json:
         print_json(reply)
     else:
-        show_hits(Page(), reply)
+        show_hits(Page(plain=hub.settings.plain), reply)
     return 0

@@ -1,7 +1,7 @@
 """The hub as a command sees it."""
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from memhub_mcp.bootstrap import open_hub
@@ -19,7 +19,7 @@ def settings_from(args: Namespace) -> Settings:
 
 
 @contextmanager
-def opened(args: Namespace) -> Iterator[tuple[Hub, Caller]]:
+def opened(args: Namespace) -> Generator[tuple[Hub, Caller]]:
     """The hub, and who asks: a person standing in the current directory."""
     settings = settings_from(args)
     hub = open_hub(settings)

@@ -46,7 +46,7 @@ def run(words: list[str]) -> int:
     if args.json:
         print_json(reply)
         return 0
-    page = Page()
+    page = Page(plain=hub.settings.plain)
     for result in reply["results"]:
         known = result["id"] if result["status"] != "duplicate_of" else result.get("other", result["id"])
         page.line(f"{_SAID[result['status']]} {page.mark(known, 'bold')}")

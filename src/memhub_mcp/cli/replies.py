@@ -28,9 +28,10 @@ def show_memory(page: Page, memory: MemoryReply) -> None:
         page.paragraph(f"solution: {memory['solution']}", indent=2)
     if "environment" in memory:
         page.paragraph(f"environment: {memory['environment']}", indent=2)
-    for name in ("files", "symbols", "search_keys"):
-        if name in memory:
-            page.paragraph(f"{name.replace('_', ' ')}: {', '.join(memory[name])}", indent=2)
+    lists = {"files": memory.get("files"), "symbols": memory.get("symbols"), "asked as": memory.get("search_keys")}
+    for name, values in lists.items():
+        if values:
+            page.paragraph(f"{name}: {', '.join(values)}", indent=2)
     about = [memory["source"], memory.get("branch"), memory.get("commit", "")[:10], ago(memory["at"])]
     about += [f"subject {memory['subject']}" if "subject" in memory else None, memory.get("state")]
     about += [f"valid until {memory['valid_until']}" if "valid_until" in memory else None]

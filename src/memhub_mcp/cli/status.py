@@ -16,7 +16,7 @@ def run(words: list[str]) -> int:
         print_json(reply)
         return 0
     mode = reply["mode"]
-    page = Page()
+    page = Page(plain=hub.settings.plain)
     page.pairs(
         {
             "memhub": f"{reply['version']}, data in {reply['home']}",
