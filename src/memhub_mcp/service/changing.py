@@ -159,6 +159,6 @@ def _status(status: str | None) -> Status | None:
 def _feedback(feedback: str | None) -> Feedback | None:
     if feedback is None:
         return None
-    if feedback not in Feedback:
+    if feedback not in tuple(Feedback):
         raise InvalidInput(f"feedback {feedback[:40]!r} does not exist; use {', '.join(Feedback)}")
     return Feedback(feedback)

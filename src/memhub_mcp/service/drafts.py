@@ -153,7 +153,7 @@ def _tier(value: object, where: str) -> Tier | None:
     if value is None or value == "":
         return None
     name = str(value).strip().lower()
-    if name not in Tier:
+    if name not in tuple(Tier):
         raise InvalidInput(f"{where}: tier {name[:40]!r} does not exist; use one of {_TIERS}")
     return Tier(name)
 

@@ -1,0 +1,54 @@
+"""The only chooser of parts: from settings to a hub."""
+
+from memhub_mcp.domain.clock import Clock, system_clock
+from memhub_mcp.models.load import Models
+from memhub_mcp.service.history import History
+from memhub_mcp.service.home import prepare_home
+from memhub_mcp.service.hub import Hub
+from memhub_mcp.service.indexing import Indexing
+from memhub_mcp.service.maintenance import Maintenance
+from memhub_mcp.service.memories import Memories
+from memhub_mcp.service.reading import Reading
+from memhub_mcp.service.reporting import Reporting
+from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.stores import Stores
+from memhub_mcp.settings import Settings
+from memhub_mcp.store.workspaces import Workspaces
+
+
+def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | None = None) -> Hub:
+    """The use cases on the data directory that `settings` names; close it at the end.
+
+    Raises:
+        HomeError: the data directory cannot be used safely.
+        StoreError: the registry of workspaces cannot be used as it is.
+    """
+    tightened = prepare_home(settings.home)
+    doors = models or Models(settings)
+    registry = Workspaces(settings.home, clock)
+    stores = Stores(settings.home, clock)
+    scopes = Scopes(settings=settings, registry=registry, stores=stores)
+    indexing = Indexing(clock=clock)
+    maintenance = Maintenance(home=settings.home, scopes=scopes, models=doors, indexing=indexing)
+    memories = Memories(
+        scopes=scopes,
+        reading=Reading(models=doors, budget_tokens=settings.budget_tokens, clock=clock),
+        reporting=Reporting(home=settings.home, models=doors, tightened=tightened),
+        maintenance=maintenance,
+        clock=clock,
+    )
+
+    def close() -> None:
+        doors.close()
+        stores.close()
+        registry.close()
+
+    return Hub(
+        settings=settings,
+        scopes=scopes,
+        memories=memories,
+        history=History(scopes=scopes),
+        indexing=indexing,
+        maintenance=maintenance,
+        on_close=close,
+    )

@@ -1,0 +1,28 @@
+"""Everything a door may call, in one place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memhub_mcp.service.history import History
+from memhub_mcp.service.indexing import Indexing
+from memhub_mcp.service.maintenance import Maintenance
+from memhub_mcp.service.memories import Memories
+from memhub_mcp.service.scope import Scopes
+from memhub_mcp.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """The use cases of one data directory. Safe to call from several threads; close it once, at the end."""
+
+    settings: Settings
+    scopes: Scopes
+    memories: Memories
+    history: History
+    indexing: Indexing
+    maintenance: Maintenance
+    on_close: Callable[[], None]
+
+    def close(self) -> None:
+        """Let models and files go."""
+        self.on_close()

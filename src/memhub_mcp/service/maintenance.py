@@ -1,0 +1,85 @@
+"""What is done when nobody waits: the spool, vectors that are due, commits that arrived."""
+
+import logging
+import threading
+import time
+from pathlib import Path
+
+from memhub_mcp.capture import spool
+from memhub_mcp.capture.events import edit_from_json
+from memhub_mcp.domain.scope import Caller
+from memhub_mcp.errors import MemhubError, ModelError, ReadOnlyStore
+from memhub_mcp.models.load import Models
+from memhub_mcp.service.edits import record_edit
+from memhub_mcp.service.embedding import embed_queued, has_queued
+from memhub_mcp.service.indexing import Indexing
+from memhub_mcp.service.scope import Scope, Scopes
+
+SLICE_S = 0.5  # one round of idle work: a call that arrives meanwhile waits for at most one transaction of it
+EMBEDDED_A_ROUND = 32
+
+log = logging.getLogger(__name__)
+
+
+class Maintenance:
+    """Idle work of one data directory. Safe to call from several threads; the spool is drained by one at a time."""
+
+    def __init__(self, *, home: Path, scopes: Scopes, models: Models, indexing: Indexing) -> None:
+        self._home = home
+        self._scopes = scopes
+        self._models = models
+        self._indexing = indexing
+        self._draining = threading.Lock()
+
+    def drain(self) -> int:
+        """Move captured events from the spool into their stores; how many were moved.
+
+        An entry goes away only when its event is committed; one that cannot be read is set aside.
+        """
+        moved = 0
+        with self._draining:
+            for entry in spool.pending(self._home):
+                moved += self._drain_one(entry)
+        return moved
+
+    def run_once(self) -> bool:
+        """One short round of idle work on the place this process stands in. Whether there may be more to do."""
+        drained = self.drain()
+        scope = self._scopes.resolve(Caller(source="maintenance"))
+        deadline = time.monotonic() + SLICE_S
+        embedded = sum(self._embed(scope, deadline))
+        indexed = self._indexing.follow(scope, deadline)
+        return bool(drained or embedded or indexed)
+
+    def _drain_one(self, entry: str) -> bool:
+        data = spool.read(entry)
+        if data is None:
+            return False
+        try:
+            event = edit_from_json(data)
+        except ValueError as error:
+            log.warning("spool: set %s aside: %s", Path(entry).name, error)
+            spool.set_aside(entry)
+            return False
+        try:
+            record_edit(self._scopes, event)
+        except (ReadOnlyStore, OSError) as error:
+            log.warning("spool: %s stays: %s", Path(entry).name, error)
+            return False
+        except MemhubError as error:
+            log.warning("spool: set %s aside: %s", Path(entry).name, error)
+            spool.set_aside(entry)
+            return False
+        spool.remove(entry)
+        return True
+
+    def _embed(self, scope: Scope, deadline: float) -> list[int]:
+        stores = [store for store in scope.stores() if not store.read_only and has_queued(store)]
+        embedder = self._models.embedder.get(SLICE_S) if stores else None
+        if embedder is None:
+            return []
+        try:
+            return [embed_queued(store, embedder, most=EMBEDDED_A_ROUND, deadline=deadline) for store in stores]
+        except ModelError as error:
+            log.warning("embedding: %s", error)
+            return []

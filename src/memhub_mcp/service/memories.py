@@ -1,0 +1,118 @@
+"""The use cases around memories: remember, recall, get, update, forget, list, status, digest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.replies import (
+    ForgetReply,
+    GetReply,
+    RecallReply,
+    RememberReply,
+    StatusReply,
+    UpdateReply,
+)
+from memhub_mcp.domain.scope import Caller
+from memhub_mcp.errors import InvalidInput
+from memhub_mcp.service import changing, reading, remembering
+from memhub_mcp.service.maintenance import Maintenance
+from memhub_mcp.service.reading import Question, Reading
+from memhub_mcp.service.reporting import Reporting
+from memhub_mcp.service.scope import Scopes
+
+MAX_IDS = 20
+
+
+class Memories:
+    """What a person or an assistant can do with memories. Safe to call from several threads."""
+
+    def __init__(
+        self, *, scopes: Scopes, reading: Reading, reporting: Reporting, maintenance: Maintenance, clock: Clock
+    ) -> None:
+        self._scopes = scopes
+        self._reading = reading
+        self._reporting = reporting
+        self._maintenance = maintenance
+        self._clock = clock
+
+    def remember(
+        self,
+        caller: Caller,
+        memories: Sequence[Mapping[str, Any]],
+        *,
+        session: Mapping[str, Any] | None = None,
+        operation_key: str | None = None,
+    ) -> RememberReply:
+        """Store 1 to 20 memories; see `service.remembering`."""
+        named = tuple(path for memory in memories for path in _paths(memory.get("files")))
+        scope = self._scopes.resolve(_with_paths(caller, named))
+        return remembering.remember(
+            scope, caller, memories, session=session, operation_key=operation_key, clock=self._clock
+        )
+
+    def recall(self, caller: Caller, query: str, **asked: Any) -> RecallReply:
+        """What bears on `query`; keyword arguments are the fields of `service.reading.Question`."""
+        self._maintenance.drain()
+        question = Question(query=query, **asked)
+        scope = self._scopes.resolve(_with_paths(caller, _paths(question.files)))
+        return self._reading.recall(scope, question)
+
+    def list(self, caller: Caller, **asked: Any) -> RecallReply:
+        """What is stored, newest first, a page at a time."""
+        return self.recall(caller, "", **asked)
+
+    def get(self, caller: Caller, ids: Sequence[str]) -> GetReply:
+        """Memories in full, in the order asked for.
+
+        Raises:
+            InvalidInput: no ids, or too many.
+        """
+        if not ids or len(ids) > MAX_IDS:
+            raise InvalidInput(f"{len(ids)} ids; name 1 to {MAX_IDS}")
+        return reading.get(self._scopes.resolve(caller), ids)
+
+    def update(
+        self,
+        caller: Caller,
+        id: str,
+        *,
+        text: str | None = None,
+        status: str | None = None,
+        feedback: str | None = None,
+        if_version: int | None = None,
+    ) -> UpdateReply:
+        """A new version, an undo, or a judgement; see `service.changing`."""
+        return changing.update(
+            self._scopes.resolve(caller),
+            caller,
+            id,
+            text=text,
+            status=status,
+            feedback=feedback,
+            if_version=if_version,
+            clock=self._clock,
+        )
+
+    def forget(self, caller: Caller, ids: Sequence[str], *, confirm: bool = False) -> ForgetReply:
+        """Erase memories for good, after a dry run; see `service.changing`."""
+        self._maintenance.drain()
+        return changing.forget(self._scopes.resolve(caller), ids, confirm=confirm)
+
+    def status(self, caller: Caller) -> StatusReply:
+        """Where the caller stands, what is stored, what works."""
+        self._maintenance.drain()
+        return self._reporting.status(self._scopes.resolve(caller))
+
+    def digest(self, caller: Caller) -> str:
+        """A short text about the workspace, for the start of a session."""
+        return self._reporting.digest(self._scopes.resolve(caller))
+
+
+def _paths(files: object) -> tuple[str, ...]:
+    return tuple(item for item in files if isinstance(item, str)) if isinstance(files, list | tuple) else ()
+
+
+def _with_paths(caller: Caller, named: tuple[str, ...]) -> Caller:
+    # Absolute paths among the arguments say which checkout a call is about.
+    return replace(caller, paths=(*caller.paths, *named)) if named else caller

@@ -1,0 +1,185 @@
+"""The read path: few, right, cheap, honest."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.replies import GetReply, MemoryReply, ModeReply, RecallReply
+from memhub_mcp.errors import InvalidInput, ModelError
+from memhub_mcp.models.load import Models
+from memhub_mcp.retrieval.packing import pack
+from memhub_mcp.retrieval.recall import DEEPEST, Place, Recall
+from memhub_mcp.service.describing import describe, moment
+from memhub_mcp.service.drafts import read_kinds, read_moment
+from memhub_mcp.service.embedding import embed_queued, has_queued
+from memhub_mcp.service.scope import Scope
+from memhub_mcp.store.file import Store
+
+EVERY_BRANCH = "*"
+DEFAULT_LIMIT = 8
+MAX_BUDGET_TOKENS = 8_000
+MIN_BUDGET_TOKENS = 200
+MAX_QUERY_CHARACTERS = 100_000
+WAIT_S = 2.0  # for the model and the vectors that are due, together; beyond it words answer alone
+DUE_BEFORE_SEARCH = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a reader asks. An empty query lists, newest first; `branch="*"` looks at every branch."""
+
+    query: str
+    limit: int = DEFAULT_LIMIT
+    kinds: Sequence[str] = ()
+    files: Sequence[str] = ()
+    branch: str | None = None
+    include_sources: Sequence[str] = ()
+    exclude_sources: Sequence[str] = ()
+    since: str | datetime | None = None
+    until: str | datetime | None = None
+    budget_tokens: int | None = None
+    cursor: str | None = None
+
+
+class Reading:
+    """Answers questions in a scope."""
+
+    def __init__(self, *, models: Models, budget_tokens: int, clock: Clock) -> None:
+        self._models = models
+        self._budget_tokens = budget_tokens
+        self._recall = Recall(embedder=models.embedder, reranker=models.reranker, clock=clock)
+
+    def recall(self, scope: Scope, question: Question) -> RecallReply:
+        """The hits that bear on the question, within the budget.
+
+        Raises:
+            InvalidInput: a filter that cannot be understood, or a query no one would type.
+        """
+        if len(question.query) > MAX_QUERY_CHARACTERS:
+            raise InvalidInput(f"the query has {len(question.query):,} characters; ask in a few sentences")
+        places = _places(scope, question)
+        limit = max(1, min(question.limit, DEEPEST))
+        budget = max(MIN_BUDGET_TOKENS, min(question.budget_tokens or self._budget_tokens, MAX_BUDGET_TOKENS))
+        if question.query.strip():
+            reply = self._answer(scope, question, places, limit, budget)
+        else:
+            reply = self._page(scope, question, places, limit, budget)
+        if scope.notes:
+            reply["notes"] = [*scope.notes, *reply.get("notes", [])]
+        return reply
+
+    def _answer(
+        self, scope: Scope, question: Question, places: Sequence[Place], limit: int, budget: int
+    ) -> RecallReply:
+        deadline = time.monotonic() + WAIT_S
+        self._embed_what_is_due(places, deadline)
+        branch = scope.checkout.branch if scope.checkout else None
+        answer = self._recall.ask(question.query, places, branch=branch, wait_s=max(0.0, deadline - time.monotonic()))
+        packed = pack(answer.hits, question.query, limit=limit, budget_tokens=budget)
+        mode = ModeReply(dense=answer.mode.dense, rerank=answer.mode.rerank)
+        if answer.mode.why:
+            mode["why"] = answer.mode.why
+        reply = RecallReply(hits=packed.hits, nothing_relevant=not packed.hits, mode=mode, scope=scope.reply())
+        if packed.notes:
+            reply["notes"] = list(packed.notes)
+        return reply
+
+    def _page(self, scope: Scope, question: Question, places: Sequence[Place], limit: int, budget: int) -> RecallReply:
+        page = self._recall.newest(places, limit=limit, cursor=question.cursor)
+        packed = pack(page.hits, "", limit=limit, budget_tokens=budget)
+        mode = ModeReply(dense="not asked", rerank="not asked")
+        reply = RecallReply(hits=packed.hits, nothing_relevant=not packed.hits, mode=mode, scope=scope.reply())
+        if page.cursor:
+            reply["cursor"] = page.cursor
+        return reply
+
+    def _embed_what_is_due(self, places: Sequence[Place], deadline: float) -> None:
+        waiting = [place.store for place in places if not place.store.read_only and has_queued(place.store)]
+        embedder = self._models.embedder.get(max(0.0, deadline - time.monotonic())) if waiting else None
+        if embedder is None:
+            return
+        for store in waiting:
+            try:
+                embed_queued(store, embedder, most=DUE_BEFORE_SEARCH, deadline=deadline)
+            except ModelError:
+                return  # the search itself meets the same engine, and says in `mode` what is wrong
+
+
+def get(scope: Scope, ids: Sequence[str]) -> GetReply:
+    """The memories of `ids` in full with versions and links, in the order asked for; unknown ids are named."""
+    found: list[MemoryReply] = []
+    missing: list[str] = []
+    for memory_id in dict.fromkeys(ids):
+        for store in scope.stores():
+            memory = store.memories.get(memory_id)
+            if memory is not None:
+                found.append(_in_full(store, memory))
+                break
+        else:
+            missing.append(memory_id[:80])
+    reply = GetReply(memories=found, scope=scope.reply())
+    if missing:
+        reply["missing"] = missing
+    if scope.notes:
+        reply["notes"] = list(scope.notes)
+    return reply
+
+
+def _in_full(store: Store, memory: Memory) -> MemoryReply:
+    reply = describe(memory)
+    versions = store.memories.versions(memory.seq)
+    if len(versions) > 1:
+        reply["versions"] = [
+            {
+                "version": version.version,
+                "text": version.text,
+                "source": version.source,
+                "at": moment(version.created_at),
+            }
+            for version in versions
+        ]
+    links = store.memories.links(memory.seq)
+    if links:
+        reply["links"] = [
+            {"relation": relation if direction == "out" else f"{relation} (from)", "id": other}
+            for relation, direction, other in links
+        ]
+    return reply
+
+
+def _places(scope: Scope, question: Question) -> list[Place]:
+    narrowed = Filter(
+        kinds=read_kinds(question.kinds),
+        files=tuple(_relative(scope, file) for file in question.files),
+        include_sources=frozenset(source.strip().lower() for source in question.include_sources),
+        exclude_sources=frozenset(source.strip().lower() for source in question.exclude_sources),
+        since=read_moment(question.since, "since"),
+        until=read_moment(question.until, "until"),
+    )
+    found: list[Place] = []
+    if scope.store is not None and scope.workspace is not None:
+        only_all_commits = narrowed == Filter()
+        seen = replace(narrowed, anchors=_anchors(scope, scope.store, question.branch))
+        found.append(Place(store=scope.store, filter=seen, name=scope.workspace.name, commits=only_all_commits))
+    found.append(Place(store=scope.user, filter=narrowed))
+    return found
+
+
+def _anchors(scope: Scope, store: Store, branch: str | None) -> frozenset[int] | None:
+    """What is seen from here; with a branch's name also all that was said on that branch."""
+    seen = scope.anchors()
+    if branch is None:
+        return seen
+    if branch == EVERY_BRANCH:
+        return None
+    return seen | {anchor.id for anchor in store.anchors.all() if anchor.branch == branch}
+
+
+def _relative(scope: Scope, file: str) -> str:
+    """A path as memories name it: relative to the root of the checkout, with forward slashes."""
+    plain = file.replace("\\", "/")
+    root = scope.checkout.root.as_posix() if scope.checkout else None
+    return plain.removeprefix(f"{root}/") if root else plain

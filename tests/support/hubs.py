@@ -1,0 +1,60 @@
+"""Hubs on a data directory of their own, with the small embedder or the real one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memhub_mcp.bootstrap import open_hub
+from memhub_mcp.domain.clock import Clock, system_clock
+from memhub_mcp.domain.scope import Caller
+from memhub_mcp.models.hash_embedder import HashEmbedder
+from memhub_mcp.models.load import EmbedderDoor, Models
+from memhub_mcp.service.hub import Hub
+from memhub_mcp.settings import Settings
+
+
+@dataclass(frozen=True)
+class Desk:
+    """An assistant at work: a hub, and where it stands."""
+
+    hub: Hub
+    caller: Caller
+
+    def remember(self, *texts: str, **fields: Any) -> list[str]:
+        """The ids of memories stored in one call, all with the same further fields."""
+        reply = self.hub.memories.remember(self.caller, [{"text": text, **fields} for text in texts])
+        return [result["id"] for result in reply["results"]]
+
+    def recall(self, query: str, **asked: Any) -> list[str]:
+        """The ids of what is recalled, best first."""
+        return [hit["id"] for hit in self.hub.memories.recall(self.caller, query, **asked)["hits"]]
+
+    def text(self, memory_id: str) -> str:
+        """The full text of a memory."""
+        return self.hub.memories.get(self.caller, [memory_id])["memories"][0]["text"]
+
+
+@contextmanager
+def desk_in(
+    folder: Path,
+    *,
+    home: Path | None = None,
+    source: str = "claude-code",
+    session: str | None = None,
+    clock: Clock = system_clock,
+    real_model: bool = False,
+    **settings: Any,
+) -> Iterator[Desk]:
+    """An assistant that stands in `folder`; its data lies in `home`, or beside the folder."""
+    data = home or folder.parent / "memhub-home"
+    chosen = Settings(home=data, cwd=folder, person_home=folder.parent / "nobody", **settings)
+    models = Models(chosen)
+    if not real_model and chosen.embedder != "off":
+        models.embedder = EmbedderDoor.holding(HashEmbedder())
+    hub = open_hub(chosen, clock=clock, models=models)
+    try:
+        yield Desk(hub, Caller(source=source, session=session, cwd=folder))
+    finally:
+        hub.close()
