@@ -1,9 +1,18 @@
 """How this memhub is started: the absolute words that a configuration file needs."""
 
+import importlib.metadata
+import json
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from memhub_mcp.cli.asking import agreed
+from memhub_mcp.errors import InvalidInput
 
 _NAME = "memhub-mcp.exe" if os.name == "nt" else "memhub-mcp"
 
@@ -22,3 +31,31 @@ def is_passing(command: tuple[str, ...]) -> bool:
     """Whether the script stands in a cache of uv, which may clear it away."""
     parts = Path(command[0]).parts
     return any(part.startswith(("archive-v", "environments-v", "builds-v")) for part in parts) and "uv" in parts
+
+
+def settle(command: tuple[str, ...], *, yes: bool, dry_run: bool) -> tuple[str, ...]:
+    """A command that stays: from a cache of uv, the person is first offered `uv tool install`.
+
+    Raises:
+        InvalidInput: the command may be cleared away and the person, or nobody, agreed to install it.
+    """
+    if not is_passing(command) or dry_run:
+        return command
+    source = _source()
+    advice = f"uv tool install {shlex.quote(source)}"
+    offer = f"{command[0]} stands in uv's cache, which may clear it away. Run `{advice}` first?"
+    uv = shutil.which("uv")
+    if uv is None or not agreed(offer, yes=yes):
+        raise InvalidInput(f"{command[0]} stands in uv's cache, which may clear it away; first run: {advice}")
+    subprocess.run([uv, "tool", "install", "--quiet", source], check=True, stdout=sys.stderr)
+    folder = subprocess.run([uv, "tool", "dir", "--bin"], check=True, capture_output=True, text=True).stdout.strip()
+    return (str(Path(folder) / _NAME),)
+
+
+def _source() -> str:
+    """What this memhub was installed from."""
+    distribution = importlib.metadata.distribution("memhub-mcp")
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}").get("url", "")
+    if origin.startswith("file://"):
+        return url2pathname(urlsplit(origin).path)
+    return origin or f"memhub-mcp=={distribution.version}"

@@ -19,6 +19,8 @@ VERBS = {
     "status": "scope, counts and health",
     "doctor": "check this installation and say what to do",
     "workspaces": "the repositories that have a memory",
+    "install": "give the memory to an assistant: install HOST",
+    "uninstall": "take it out again, leaving files as they were",
     "serve": "answer an assistant over MCP (also when stdin is a pipe)",
     "hook": "report an assistant's event: hook HOST EVENT",
     "eval": "measure how well recall finds things",
