@@ -1,16 +1,18 @@
 """A question becomes ranked hits: words + meaning → fusion → rerank → recency, branch, feedback → gate.
 
     recall = Recall(embedder=door, reranker=door, clock=clock)
-    answer = recall.ask("why sqlite-vec?", [Shelf(store=store, filter=filter, name="shop", commits=True)])
-    page = recall.newest(shelves, limit=20, cursor=None)          # an empty question
+    answer = recall.ask("why sqlite-vec?", [Place(store=store, filter=filter, name="shop", commits=True)])
+    page = recall.newest(places, limit=20, cursor=None)          # an empty question
     packed = packing.pack(answer.hits, "why sqlite-vec?", limit=8, budget_tokens=2_000)
 
-Each shelf is searched for itself; scores mean the same in all of them, so their hits stand in one order. Nothing is
+Each place is searched for itself; scores mean the same in all of them, so their hits stand in one order. Nothing is
 written, nothing is embedded but the question: queued memories are the caller's to embed before.
 """
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.hit import CommitHit, Evidence, Hit, MemoryHit, Mode
@@ -33,7 +35,7 @@ DEEPEST = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class Place:
     """A store a question is put to, and what the asker may see of it.
 
     `name` is shown with each hit; None for what follows the person. `commits` says whether its commit
@@ -73,7 +75,7 @@ class Recall:
     def ask(
         self,
         question: str,
-        shelves: Sequence[Shelf],
+        places: Sequence[Place],
         *,
         branch: str | None = None,
         limit: int = DEEPEST,
@@ -87,10 +89,10 @@ class Recall:
         """
         asked = Asked(parse_query(question), read_meaning(self._embedder, question, wait_s))
         found: list[Hit] = []
-        for shelf in shelves:
-            found += memory_hits(asked, shelf.store, shelf.filter, shelf.name)
-            if shelf.commits:
-                found += commit_hits(asked, shelf.store, shelf.filter, shelf.name)
+        for place in places:
+            found += memory_hits(asked, place.store, place.filter, place.name)
+            if place.commits:
+                found += commit_hits(asked, place.store, place.filter, place.name)
         if relevant_only:
             found = [hit for hit in found if gate.passes(hit.evidence, lookup=asked.query.lookup)]
         reranked = rerank(self._reranker, question, _best_first(found))
@@ -100,35 +102,30 @@ class Recall:
             for hit in reranked.hits
         )
         found = _few_commits(found)[:limit]
-        found = _best_first([*found, *_linked(found, shelves)])[:limit]
+        found = _best_first([*found, *_linked(found, places)])[:limit]
         why = "; ".join(reason for reason in (asked.meaning.why, reranked.why) if reason)
         return Answer(hits=tuple(found), mode=Mode(dense=asked.meaning.state, rerank=reranked.state, why=why or None))
 
-    def newest(self, shelves: Sequence[Shelf], *, limit: int, cursor: str | None = None) -> Page:
+    def newest(self, places: Sequence[Place], *, limit: int, cursor: str | None = None) -> Page:
         """Memories by the order they were written in; stores are merged by time.
 
         Raises:
             InvalidInput: the cursor is not one of ours, or not for these stores.
         """
-        before = _read_cursor(cursor, len(shelves))
+        starts = _read_cursor(cursor, len(places))
         pages = [
-            shelf.store.memories.newest(shelf.filter, before=start, limit=limit + 1)
-            for shelf, start in zip(shelves, before, strict=True)
+            [(n, memory) for memory in place.store.memories.newest(place.filter, before=starts[n], limit=limit + 1)]
+            for n, place in enumerate(places)
         ]
-        hits: list[MemoryHit] = []
-        places = [0] * len(shelves)
-        while len(hits) < limit:
-            fronts = [n for n, page in enumerate(pages) if places[n] < len(page)]
-            if not fronts:
-                return Page(hits=tuple(hits), cursor=None)
-            at = max(fronts, key=lambda n: pages[n][places[n]].updated_at)
-            memory = pages[at][places[at]]
-            places[at] += 1
-            hits.append(MemoryHit(memory=memory, workspace=shelves[at].name, score=0.0, evidence=Evidence()))
-            before[at] = (memory.generation, memory.seq)
-        if all(places[n] >= len(page) for n, page in enumerate(pages)):
-            return Page(hits=tuple(hits), cursor=None)
-        return Page(hits=tuple(hits), cursor=_write_cursor(before))
+        merged = heapq.merge(*pages, key=lambda item: item[1].updated_at, reverse=True)
+        taken = list(islice(merged, limit + 1))
+        for n, memory in taken[:limit]:
+            starts[n] = (memory.generation, memory.seq)
+        hits = (
+            MemoryHit(memory=memory, workspace=places[n].name, score=0.0, evidence=Evidence())
+            for n, memory in taken[:limit]
+        )
+        return Page(hits=tuple(hits), cursor=_write_cursor(starts) if len(taken) > limit else None)
 
 
 _Start = tuple[int, int] | None
@@ -144,16 +141,16 @@ def _few_commits(hits: Sequence[Hit]) -> list[Hit]:
     return [hit for hit in hits if not isinstance(hit, CommitHit) or hit.commit.sha not in surplus]
 
 
-def _linked(hits: Sequence[Hit], shelves: Sequence[Shelf]) -> list[MemoryHit]:
+def _linked(hits: Sequence[Hit], places: Sequence[Place]) -> list[MemoryHit]:
     """What the best hits are linked with and the asker may see, one hop, at most three."""
     known = {hit.memory.id for hit in hits if isinstance(hit, MemoryHit)}
     best = [hit for hit in hits if isinstance(hit, MemoryHit)][:LINKS_FROM]
     linked: list[MemoryHit] = []
-    for shelf in shelves:
-        origins = {hit.memory.seq: hit for hit in best if hit.workspace == shelf.name}
-        links = shelf.store.memories.neighbours(list(origins), 4 * MAX_LINKED) if origins else []
-        others = shelf.store.memories.visible(
-            {seq for link in links for seq in (link.from_seq, link.to_seq)}, shelf.filter
+    for place in places:
+        origins = {hit.memory.seq: hit for hit in best if hit.workspace == place.name}
+        links = place.store.memories.neighbours(list(origins), 4 * MAX_LINKED) if origins else []
+        others = place.store.memories.visible(
+            {seq for link in links for seq in (link.from_seq, link.to_seq)}, place.filter
         )
         for link in links:
             near, far = (link.from_seq, link.to_seq) if link.from_seq in origins else (link.to_seq, link.from_seq)
@@ -162,20 +159,20 @@ def _linked(hits: Sequence[Hit], shelves: Sequence[Shelf]) -> list[MemoryHit]:
                 known.add(memory.id)
                 evidence = Evidence(linked_from=origin.memory.id)
                 linked.append(
-                    MemoryHit(memory=memory, workspace=shelf.name, score=LINKED * origin.score, evidence=evidence)
+                    MemoryHit(memory=memory, workspace=place.name, score=LINKED * origin.score, evidence=evidence)
                 )
     return linked[:MAX_LINKED]
 
 
-def _read_cursor(cursor: str | None, shelves: int) -> list[_Start]:
-    """Where each shelf goes on: `generation.row`, or `-` at its beginning, joined by `_`."""
+def _read_cursor(cursor: str | None, stores: int) -> list[_Start]:
+    """Where each store goes on: `generation.row`, or `-` at its beginning, joined by `_`."""
     if cursor is None:
-        return [None] * shelves
+        return [None] * stores
     try:
         starts = [None if part == "-" else _pair(part) for part in cursor.split("_")]
     except ValueError:
         starts = []
-    if len(starts) != shelves:
+    if len(starts) != stores:
         raise InvalidInput("this cursor does not continue this list; ask again without one")
     return starts
 
