@@ -55,8 +55,9 @@ class Places:
         """
         if caller.workspace:
             return self._asked_for(caller, caller.workspace)
-        if self._settings.workspace:
-            return self._named(self._settings.workspace, self._settings.cwd)
+        named = self._named(caller)
+        if named:
+            return named
         own = list(self._session_grounds(caller))
         if not own:
             return None
@@ -82,6 +83,9 @@ class Places:
     def _session_grounds(self, caller: Caller) -> Iterator[Ground]:
         """Where the session works, the first that answers first. A hint that does not fit is passed over."""
         settings = self._settings
+        named = self._named(caller)
+        if named and named.folder:
+            yield self._ground(named.folder)
         installed = [Path(settings.installed_workspace)] if settings.installed_workspace else []
         for folder in (*([settings.project_dir] if settings.project_dir else []), *caller.roots, *installed):
             if folder.is_absolute() and _is_readable(folder) and not self._refused(folder):
@@ -113,9 +117,12 @@ class Places:
             f"allow others with other_workspaces = true in {self._settings.home / 'config.toml'}"
         )
 
-    def _named(self, name: str, base: Path) -> Place:
-        """The workspace the person chose for this process, by path, name or id."""
-        folder = _as_folder(name, base)
+    def _named(self, caller: Caller) -> Place | None:
+        """The workspace the person chose for this connection or this process, by path, name or id."""
+        name = caller.named or self._settings.workspace
+        if not name:
+            return None
+        folder = _as_folder(name, self._settings.cwd)
         return replace(self._settled(self._checked_ground(folder)), chosen=True) if folder else self._registered(name)
 
     def _registered(self, name: str) -> Place:
