@@ -44,8 +44,9 @@ _SEPARATOR = re.compile(
     r"(?P<sign>:[ \t]{0,4}[A-Za-z_&][\w&'<>\[\]|?. ]{0,40}?=(?![=>])|=>|:=|={1,3}|!={1,2}|:|,)(?P<after>[ \t]{0,8})"
 )
 _QUOTED = re.compile(
-    r"[bBrRuU@]?(?:(?P<escaped>\\{1,3}[\"'])(?P<in_escaped>[^\s\\\"']{1,512})(?P=escaped)"
-    r"|(?P<quote>[\"'`])(?P<inside>(?:(?!(?P=quote))[^\\\s]|\\\S){1,512})(?P=quote))"
+    r"[bBrRuU@]?(?:\"(?P<double>[^\"\\\s]{1,512}(?:\\\S[^\"\\\s]{0,512}){0,16})\""
+    r"|'(?P<single>[^'\\\s]{1,512}(?:\\\S[^'\\\s]{0,512}){0,16})'|`(?P<back>[^`\\\s]{1,512})`"
+    r"|(?P<escape>\\{1,3}[\"'])(?P<escaped>[^\s\\\"']{1,512})(?P=escape))"
 )
 _QUOTED_WORDS = re.compile(
     r"([\"'])(?P<inside>(?:(?!\1)[^\\\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){1,512})\1[ \t\r]{0,8}$", re.MULTILINE
@@ -62,7 +63,10 @@ _PREFIX_LIMIT = 100
 
 def named_values(text: str, lowered: str, stem: str) -> Iterator[Span]:
     """Where in `text` the secrets stand that a name with `stem` announces, in order."""
+    position = 0
     for name in re.finditer(_NAME_ENDS[stem] + _TAIL, lowered):
+        if name.start() < position:
+            continue
         strong = stem in _PASSWORDS
         if stem == "key":
             owner = lowered[max(0, name.start() - 11) : name.start()]
@@ -71,6 +75,7 @@ def named_values(text: str, lowered: str, stem: str) -> Iterator[Span]:
             strong = owner.endswith(_PRIVATE)
         span = _value_span(text, name, strong)
         if span is not None:
+            position = span[1]
             yield span
 
 
@@ -81,7 +86,7 @@ def _value_span(text: str, name: re.Match[str], strong: bool) -> Span | None:
     found = _QUOTED.match(text, separator.end())
     if found is None:
         return _bare_value(text, name, separator, strong)
-    group = "inside" if found["quote"] else "in_escaped"
+    group = found.lastgroup or ""
     # ("password", "value") is a call; `password, "name"` is a list.
     listed = separator["sign"] == "," and not separator["closing"]
     secret = not listed and _is_secret(found[group], strong and separator["sign"] != ",", literal=True)
@@ -94,26 +99,27 @@ def _bare_value(text: str, name: re.Match[str], separator: re.Match[str], strong
         return None
     start = _name_start(text, name.start())
     written = text[start : name.end()]
-    before = text[start - 1] if start else "\n"
-    tight = not separator["before"] and not separator["after"]
-    environment = sign == "=" and tight and written.upper() == written
+    tight = sign == "=" and not separator["before"] and not separator["after"]
+    environment = tight and written.upper() == written
     begins_line = _begins_line(text, start)
     if begins_line and environment:
-        words = _QUOTED_WORDS.match(text, position)
-        value = words or _BARE_LINE.match(text, position)
+        value = _QUOTED_WORDS.match(text, position) or _BARE_LINE.match(text, position)
         if value is not None:
             return value.span("inside") if _is_secret(value["inside"].replace(" ", ""), strong, literal=True) else None
-    value = _BARE.match(text, position)
-    if value is None:
-        return None
-    if sign == "=" and tight and (environment or written.startswith("--") or before in "?&;:\"'"):
+    before = text[start - 1] if start else "\n"
+    if tight and (environment or written.startswith("--") or before in "?&;:\"'"):
+        value = _BARE.match(text, position)
         literal = environment or before != ";"
-        return value.span("inside") if _is_secret(value["inside"], strong, literal=literal) else None
-    rest = _BARE_LINE.match(text, position) if begins_line else None
-    whole = rest is not None and rest.end() == value.end()
-    if whole or (sign == ":" and ("-" in written or separator["after"])):
-        return value.span("inside") if _is_secret(value["inside"], strong and whole, literal=False) else None
-    return None
+        secret = value is not None and _is_secret(value["inside"], strong, literal=literal)
+    elif begins_line or (sign == ":" and ("-" in written or separator["after"])):
+        value = _BARE.match(text, position)
+        rest = _BARE_LINE.match(text, position) if begins_line else None
+        whole = value is not None and rest is not None and rest.end() == value.end()
+        announced = whole or sign == ":"
+        secret = announced and value is not None and _is_secret(value["inside"], strong and whole, literal=False)
+    else:
+        return None
+    return value.span("inside") if value is not None and secret else None
 
 
 def _element_value(text: str, position: int, strong: bool) -> Span | None:
