@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -88,7 +89,11 @@ def plain_shelf(open_store: Callable[[str], Store]) -> Shelf:
     return Shelf(open_store("plain"), None)
 
 
-NO_RERANKER = RerankerDoor(lambda: None, idle_s=0, off="no cross-encoder")  # type: ignore[arg-type,return-value]
+def _never(*_: object) -> NoReturn:
+    raise AssertionError("a door that is off loads nothing")
+
+
+NO_RERANKER = RerankerDoor(_never, off="no reranker is configured")
 
 
 @pytest.fixture
@@ -98,5 +103,5 @@ def recall(minilm: Embedder) -> Recall:
 
 @pytest.fixture
 def recall_by_words() -> Recall:
-    door = EmbedderDoor(lambda: None, idle_s=0, off="meaning is switched off")  # type: ignore[arg-type,return-value]
+    door = EmbedderDoor(_never, off="meaning is switched off")
     return Recall(embedder=door, reranker=NO_RERANKER, clock=lambda: NOW)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rapidfuzz import fuzz
+from rapidfuzz.utils import default_process
 
 from memhub_mcp.capture.markers import escape, fence
 from memhub_mcp.domain.hit import CommitHit, Hit, MemoryHit
@@ -113,7 +114,7 @@ def _memory_reply(hit: MemoryHit, quoted: str) -> HitReply:
     reply = HitReply(
         id=memory.id,
         type="turn" if memory.kind is Kind.TURN else "memory",
-        kind=memory.kind,
+        kind=memory.kind.value,
         preview=quoted,
         source=memory.source,
         at=_moment(memory.updated_at),
@@ -121,7 +122,7 @@ def _memory_reply(hit: MemoryHit, quoted: str) -> HitReply:
         why="",
     )
     if memory.tier is not Tier.WORKSPACE:
-        reply["tier"] = memory.tier
+        reply["tier"] = memory.tier.value
     if memory.subject:
         reply["subject"] = preview(escape(memory.subject), frozenset(), _SUBJECT_CHARACTERS)
     if memory.branch:
@@ -165,7 +166,7 @@ def _say_the_same(one: Hit, other: Hit) -> bool:
     if not (isinstance(one, MemoryHit) and isinstance(other, MemoryHit)):
         return False
     first, second = one.text[:_COMPARED], other.text[:_COMPARED]
-    if fuzz.ratio(first, second, score_cutoff=SAME_RATIO) == 0.0:
+    if fuzz.ratio(first, second, processor=default_process, score_cutoff=SAME_RATIO) == 0.0:
         return False
     differing = set(index_terms(first)) ^ set(index_terms(second))
     return len(differing) <= 2 and not any(any(c.isdigit() for c in term) for term in differing)
