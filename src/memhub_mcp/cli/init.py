@@ -99,8 +99,12 @@ def _show(page: Page, scope: Scope, found: Overview) -> None:
 
 def _ask(page: Page, hub: Hub, caller: Caller, question: str) -> None:
     page.line()
-    page.line(f"{page.mark('asked', 'dim')}  memhub-mcp recall {clean(shlex.quote(question))}")
+    page.line(f"{page.mark('asked', 'dim')}  memhub-mcp recall {clean(_quoted(question))}")
     show_hits(page, hub.memories.recall(caller, question, limit=_ANSWERS))
+
+
+def _quoted(question: str) -> str:
+    return shlex.quote(question) if set(question) & set('"$`\\!') else f'"{question}"'
 
 
 def _show_assistants(page: Page, settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memhub_mcp.capture.markers import CLOSING_MARKER, OPENING_MARKER
 from memhub_mcp.cli.terminal import Page, ago, clean, count_of
 from memhub_mcp.domain.replies import HitReply, MemoryReply, RecallReply, ScopeReply
 
@@ -13,8 +14,8 @@ def show_hits(page: Page, reply: RecallReply) -> None:
     if not reply["hits"]:
         page.line("nothing relevant is known" if reply["nothing_relevant"] else "nothing is stored here yet")
     mode = reply["mode"]
-    if reply["hits"] and mode.get("why"):
-        page.paragraph(f"dense: {mode['dense']} ({mode.get('why', '')})", how="dim")
+    if mode["dense"] in ("off", "loading"):
+        page.paragraph(f"by words alone, meaning is {mode['dense']}: {mode.get('why', 'no reason known')}", how="dim")
     show_notes(page, reply.get("notes", ()))
     if "cursor" in reply:
         page.line(page.mark(f"more: --cursor {clean(reply['cursor'])}", "dim"))
@@ -23,7 +24,7 @@ def show_hits(page: Page, reply: RecallReply) -> None:
 def show_memory(page: Page, memory: MemoryReply) -> None:
     """One memory in full."""
     page.line(f"{page.mark(memory['id'], 'bold')}  {memory['kind']}, {memory['tier']}, {memory['status']}")
-    page.paragraph(memory["text"], indent=2)
+    page.paragraph(_unfenced(memory["text"]), indent=2)
     if "solution" in memory:
         page.paragraph(f"solution: {memory['solution']}", indent=2)
     if "environment" in memory:
@@ -62,8 +63,13 @@ def where(scope: ScopeReply) -> str:
     return place
 
 
+def _unfenced(text: str) -> str:
+    """Marks that tell a model where evidence ends mean nothing to a person."""
+    return text.removeprefix(OPENING_MARKER).removesuffix(CLOSING_MARKER).strip("\n")
+
+
 def _show_hit(page: Page, hit: HitReply) -> None:
-    page.paragraph(hit["preview"], how="bold" if hit["type"] == "memory" else None)
+    page.paragraph(_unfenced(hit["preview"]), how="bold" if hit["type"] == "memory" else None)
     about = [hit["id"], hit["kind"], hit["source"], hit.get("branch"), hit.get("commit", "")[:10], ago(hit["at"])]
     about += [hit.get("state"), hit["why"], f"{hit['similar']} more like it" if "similar" in hit else None]
     page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")

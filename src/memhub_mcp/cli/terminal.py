@@ -12,6 +12,7 @@ from typing import Any, TextIO
 # Stored text may come from anyone: no escape sequence and no reordering of what a person reads.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MARKS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_MARKED = re.compile(r"\x1b\[\d+m")
 _WIDEST = 100
 
 
@@ -38,11 +39,18 @@ class Page:
             for piece in wrap(own_line, self._columns - indent):
                 self.line(" " * indent + (self.mark(piece, how) if how else piece))
 
+    def item(self, label: str, text: str, *, width: int) -> None:
+        """`text` cleaned and wrapped beside a label that takes `width` cells, marks not counted."""
+        first, *others = wrap(clean(text), self._columns - width) or [""]
+        self.line(f"{label}{' ' * (width - len(_MARKED.sub('', label)))}{first}")
+        for piece in others:
+            self.line(" " * width + piece)
+
     def pairs(self, rows: Mapping[str, str]) -> None:
         """Names and values in two columns."""
         widest = max(map(len, rows), default=0)
         for name, value in rows.items():
-            self.line(f"{self.mark(f'{name:<{widest}}', 'dim')}  {clean(value)}")
+            self.item(self.mark(name, "dim"), value, width=widest + 2)
 
 
 def print_json(reply: Mapping[str, Any]) -> None:
@@ -96,3 +104,11 @@ def count_of(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
+def size_of(size_bytes: int) -> str:
+    """`12 kB`, `3.4 MB`."""
+    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= length:
+            return f"{size_bytes / length:.{1 if size_bytes < 10 * length else 0}f} {unit}"
+    return f"{size_bytes} bytes"
