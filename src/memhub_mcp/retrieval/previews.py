@@ -41,7 +41,7 @@ def _best_passage(text: str, terms: Set[str], characters: int) -> int:
 
 
 def _occurrences(lowered: str, term: str) -> list[int]:
-    """Where the word behind a term stands: a stem may end otherwise than the word does (`deploi`, deploys)."""
+    """Where the word behind a term stands: a stem may end otherwise than the word does (`retri`, retry)."""
     stem = term[:-1] if len(term) > 3 and term.isalpha() and term[-1] == "i" else term
     found: list[int] = []
     place = lowered.find(stem)

@@ -3,7 +3,7 @@
 A term is a folded word or identifier without whitespace, at most 64 characters. The store joins terms by one
 space and quotes them: nothing a person types is ever read as search syntax.
 
-    "Deploys go through core/config.py"  →  deploi, go, through, core/config.py, config.py, core, config, py
+    "Deploys go through core/config.py"  →  deploy, go, through, core/config.py, config.py, core, config, py
     "身份验证"                             →  身份, 份验, 验证, 身, 份, 验, 证
 """
 
@@ -63,7 +63,7 @@ _LETTERS_APART = str.maketrans({"ı": "i", "ø": "o", "ł": "l", "đ": "d", "ð"
 _CHANGED_LINE = re.compile(r"^[+-](?!\+\+ |-- )(.*)$", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,}(?:\.[^\W\d]\w+)*")
 
-_stemmer = snowballstemmer.stemmer("porter")
+_stemmer = snowballstemmer.stemmer("english")
 
 
 @dataclass(frozen=True, slots=True)
