@@ -10,7 +10,12 @@ SHORTEST_KEY = 20
 
 KeyFormat = tuple[str, tuple[str, ...], str]
 
-# The characters around a key that has a short prefix must not continue it.
+
+# A short prefix counts only where a word begins; the letter of an escape such as \\n is not part of the word.
+def _at_start(prefix: str, word: str = "A-Za-z0-9") -> str:
+    return rf"{prefix}(?:(?<![{word}]{prefix})|(?<=\\[nrt]{prefix}))"
+
+
 _NO_WORD_AFTER = r"(?![A-Za-z0-9_])"
 
 KEY_FORMATS: tuple[KeyFormat, ...] = (
@@ -26,20 +31,21 @@ KEY_FORMATS: tuple[KeyFormat, ...] = (
     ("stripe", ("whsec_",), r"whsec_[A-Za-z0-9+/]{24,512}"),
     ("anthropic", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_\-]{16,1024}"),
     ("openai", ("sk-",), r"sk-(?:proj|svcacct|admin|or-v1|None)-[A-Za-z0-9_\-]{16,1024}"),
-    ("openai", ("sk-",), r"sk-(?<![A-Za-z0-9_\-]sk-)(?=[A-Za-z]{0,128}[0-9])[A-Za-z0-9]{20,512}"),
+    ("openai", ("sk-",), _at_start("sk-", r"A-Za-z0-9_\-") + r"(?=[A-Za-z]{0,128}[0-9])[A-Za-z0-9]{20,512}"),
     ("google", ("AIza",), r"AIza[A-Za-z0-9_\-]{35}"),
     ("google", ("GOCSPX-",), r"GOCSPX-[A-Za-z0-9_\-]{20,128}"),
     ("google", ("ya29.",), r"ya29\.[A-Za-z0-9_\-.]{20,2048}"),
     ("npm", ("npm_",), r"npm_[A-Za-z0-9]{36,255}"),
     ("pypi", ("pypi-",), r"pypi-[A-Za-z0-9_\-]{50,2048}"),
-    ("huggingface", ("hf_",), r"hf_(?<![A-Za-z0-9]hf_)[A-Za-z0-9]{30,255}"),
+    ("huggingface", ("hf_",), _at_start("hf_") + r"[A-Za-z0-9]{30,255}"),
     ("sendgrid", ("SG.",), r"SG\.[A-Za-z0-9_\-]{16,64}\.[A-Za-z0-9_\-]{16,128}"),
-    ("twilio", ("SK",), r"SK(?<![A-Za-z0-9]SK)[0-9a-f]{32}" + _NO_WORD_AFTER),
+    ("twilio", ("SK",), _at_start("SK") + r"[0-9a-f]{32}" + _NO_WORD_AFTER),
     ("digitalocean", ("_v1_",), r"do[opr]_v1_[a-f0-9]{64}"),
     ("docker", ("dckr_",), r"dckr_[po]at_[A-Za-z0-9_\-]{20,255}"),
     ("telegram", (":AA",), r":AA(?<=\d{8}:AA)[A-Za-z0-9_\-]{32,36}(?![A-Za-z0-9_\-])"),
     ("jwt", ("eyJ",),
-     r"eyJ(?<![A-Za-z0-9_\-]eyJ)[A-Za-z0-9_\-]{10,8192}\.[A-Za-z0-9_\-]{10,65536}(?:\.[A-Za-z0-9_\-]{4,65536}){1,3}"),
+     _at_start("eyJ", r"A-Za-z0-9_\-")
+     + r"[A-Za-z0-9_\-]{10,8192}\.[A-Za-z0-9_\-]{10,65536}(?:\.[A-Za-z0-9_\-]{4,65536}){1,3}"),
     ("shopify", ("shp",), r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"),
     ("square", ("sq0",), r"sq0(?:atp|csp)-[A-Za-z0-9_\-]{22,64}"),
     ("databricks", ("dapi",), r"dapi[a-f0-9]{32}(?:-\d)?" + _NO_WORD_AFTER),
@@ -55,7 +61,7 @@ KEY_FORMATS: tuple[KeyFormat, ...] = (
     ("notion", ("ntn_",), r"ntn_[A-Za-z0-9]{40,64}"),
     ("groq", ("gsk_",), r"gsk_[A-Za-z0-9]{40,64}"),
     ("xai", ("xai-",), r"xai-[A-Za-z0-9]{60,128}"),
-    ("replicate", ("r8_",), r"r8_(?<![A-Za-z0-9]r8_)[A-Za-z0-9]{37,64}"),
+    ("replicate", ("r8_",), _at_start("r8_") + r"[A-Za-z0-9]{37,64}"),
     ("perplexity", ("pplx-",), r"pplx-[A-Za-z0-9]{40,64}"),
     ("supabase", ("sbp_",), r"sbp_[a-f0-9]{40}"),
     ("figma", ("figd_",), r"figd_[A-Za-z0-9_\-]{36,64}"),
