@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from memhub_mcp.capture.redact import REDACTION_VERSION
 from memhub_mcp.domain.clock import Clock
-from memhub_mcp.domain.memory import Draft, Filter, Kind, Memory, Status
+from memhub_mcp.domain.memory import Draft, Kind, Memory, Status
 from memhub_mcp.domain.replies import RememberReply, RememberResult
 from memhub_mcp.domain.scope import Caller, Tier
 from memhub_mcp.domain.session import SessionFact
@@ -24,7 +24,8 @@ from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
 
 SIMILAR_RATIO = 86.0  # rapidfuzz token_set_ratio; a report for the author, never a reason to discard
-SIMILAR_TERMS = 6  # the rarest words find a near copy; more of them only cost time
+SIMILAR_TERMS = 3  # a near copy shares the rarest words that stand elsewhere at all
+SIMILAR_ROWS = 12
 SIMILAR_BYTES = 20_000  # longer texts are not compared
 
 
@@ -228,14 +229,13 @@ def _similar(scope: Scope, item: _Placed, result: RememberResult) -> list[str]:
         return []
     terms = query_terms(text)
     frequencies = store.words.frequencies(terms)
-    rarest = sorted((t for t in terms if frequencies.get(t, 0) > 1), key=lambda t: frequencies[t])[:SIMILAR_TERMS]
-    if not rarest:
-        return []
-    matches = store.words.search(rarest, Filter(anchors=scope.anchors()), limit=6)
-    others = store.memories.by_seqs([match.seq for match in matches])
+    shared = sorted((term for term in terms if frequencies.get(term, 0) > 1), key=lambda term: frequencies[term])
+    others = store.memories.by_seqs(store.words.holding(shared[:SIMILAR_TERMS], SIMILAR_ROWS))
     known = {result["id"], result.get("other")}
     return [
         memory.id
         for memory in others.values()
-        if memory.id not in known and fuzz.token_set_ratio(text, memory.text[:SIMILAR_BYTES]) >= SIMILAR_RATIO
+        if memory.id not in known
+        and (memory.status, memory.tier) == (Status.ACTIVE, item.tier)
+        and fuzz.token_set_ratio(text, memory.text[:SIMILAR_BYTES]) >= SIMILAR_RATIO
     ][:3]

@@ -49,6 +49,7 @@ class Words:
         self._search = f"""SELECT {table}.rowid, term_counts({table}, ?) FROM {table} {{join}}
             WHERE {table} MATCH ? AND {table}.rank MATCH '{rank}' {{condition}} ORDER BY {table}.rank LIMIT ?"""
         self._visible = f"CROSS JOIN memory AS m ON m.seq = {table}.rowid"
+        self._holding = f"SELECT rowid FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?"
 
     def index(self, tx: Transaction, seq: int, fields: Mapping[str, Sequence[str]]) -> None:
         """Make a row findable by the terms of each column; what it had before is replaced."""
@@ -125,6 +126,11 @@ class Words:
             WordMatch(found[at][0], float(scores[at]), frozenset(known[k] for k in np.flatnonzero(tf[at])))
             for at in best
         ]
+
+    def holding(self, terms: Sequence[str], limit: int) -> list[int]:
+        """The latest rows that hold every one of `terms`, unranked: cheap where a search is not."""
+        query = " AND ".join(_quoted(term) for term in terms)
+        return [seq for (seq,) in self._db.read(self._holding, (query, limit))] if terms else []
 
     def _sizes(self) -> list[int]:
         """Rows, then tokens of each column: FTS5's own averages record, all of it varints."""
