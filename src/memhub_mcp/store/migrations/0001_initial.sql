@@ -178,6 +178,52 @@ CREATE TABLE branch_path (
     PRIMARY KEY (branch, path)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX branch_path_same ON branch_path (path, blob);
+
+-- The state of a branch that was compared last: its tip, how its reflog begins, the newest of its anchors.
+CREATE TABLE branch_watch (
+    branch        TEXT PRIMARY KEY,
+    tip           TEXT NOT NULL,
+    born          TEXT,
+    newest_anchor INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What a squash of a branch up to one of its commits looks like: the patch-id of base..sha.
+CREATE TABLE branch_squash (
+    branch   TEXT NOT NULL,
+    sha      TEXT NOT NULL,
+    base     TEXT NOT NULL,
+    patch_id TEXT NOT NULL,
+    PRIMARY KEY (branch, sha)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX branch_squash_same ON branch_squash (patch_id);
+
+-- Zero-context patch-ids (NULL: none) of commits compared with branches, and of those memories stand at; for the
+-- latter `since` is where they had left the default branch ('': nowhere).
+CREATE TABLE commit_patch (
+    sha      TEXT PRIMARY KEY,
+    patch_id TEXT,
+    since    TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX commit_patch_same ON commit_patch (patch_id) WHERE patch_id IS NOT NULL;
+
+-- Where the work of an anchor arrived under another commit: rebased, cherry-picked, squashed.
+CREATE TABLE landing (
+    anchor INTEGER NOT NULL REFERENCES anchor (id) ON DELETE CASCADE,
+    sha    TEXT NOT NULL,
+    PRIMARY KEY (anchor, sha)
+) STRICT, WITHOUT ROWID;
+
+-- Which of the commits asked for lead to a head that was seen; ids as raw bytes, one after the other.
+CREATE TABLE reach (
+    seq     INTEGER PRIMARY KEY,
+    head    TEXT NOT NULL UNIQUE,
+    asked   BLOB NOT NULL,
+    reached BLOB NOT NULL
+) STRICT;
+
 CREATE TABLE git_commit (
     seq          INTEGER PRIMARY KEY,
     sha          TEXT NOT NULL UNIQUE,
