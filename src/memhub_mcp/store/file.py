@@ -12,6 +12,7 @@ from memhub_mcp.store.branches import Branches
 from memhub_mcp.store.commits import Commits
 from memhub_mcp.store.connection import Database, Transaction
 from memhub_mcp.store.edits import Edits
+from memhub_mcp.store.landings import Landings
 from memhub_mcp.store.memories import Memories
 from memhub_mcp.store.operations import Operations
 from memhub_mcp.store.sessions import Sessions
@@ -35,6 +36,7 @@ class Store:
         self.operations = Operations()
         self.anchors = Anchors(db)
         self.branches = Branches(db)
+        self.landings = Landings(db)
         self.edits = Edits(db)
 
     @classmethod

@@ -1,0 +1,213 @@
+"""What was compared of branches and commits, and where the work of a branch arrived."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from memhub_mcp.store.connection import Database, Transaction
+from memhub_mcp.store.values import to_json
+
+_KEPT_HEADS = 16
+
+_WATCHED = "SELECT branch, tip, born, newest_anchor FROM branch_watch"
+_WATCH = "INSERT OR REPLACE INTO branch_watch (branch, tip, born, newest_anchor) VALUES (?, ?, ?, ?)"
+_PATCHES = "SELECT sha, patch_id FROM commit_patch WHERE sha IN (SELECT value FROM json_each(?))"
+_PUT_PATCH = "INSERT OR IGNORE INTO commit_patch (sha, patch_id) VALUES (?, ?)"
+_STRAY = """
+SELECT DISTINCT commit_sha FROM anchor LEFT JOIN commit_patch ON commit_patch.sha = anchor.commit_sha
+WHERE commit_sha IS NOT NULL AND commit_patch.since IS NULL
+"""
+_PUT_ORIGIN = """
+INSERT INTO commit_patch (sha, patch_id, since) VALUES (?, ?, ?) ON CONFLICT (sha) DO UPDATE SET since = excluded.since
+"""
+_BASES = """
+SELECT since FROM commit_patch WHERE since <> '' UNION SELECT base FROM branch_squash
+"""
+_SQUASHES = "SELECT sha, base FROM branch_squash WHERE branch = ?"
+_PUT_SQUASH = "INSERT OR REPLACE INTO branch_squash (branch, sha, base, patch_id) VALUES (?, ?, ?, ?)"
+_SAME_CHANGE = """
+SELECT a.id, other.sha, own.since FROM anchor AS a
+JOIN commit_patch AS own ON own.sha = a.commit_sha
+JOIN commit_patch AS other ON other.patch_id = own.patch_id AND other.sha <> own.sha
+WHERE own.since IS NOT NULL
+AND (other.sha IN (SELECT value FROM json_each(?)) OR a.branch IN (SELECT value FROM json_each(?)))
+"""
+_SAME_SQUASH = """
+SELECT squash.branch, squash.sha, other.sha, squash.base FROM branch_squash AS squash
+JOIN commit_patch AS other ON other.patch_id = squash.patch_id AND other.sha <> squash.sha
+WHERE other.sha IN (SELECT value FROM json_each(?)) OR squash.branch IN (SELECT value FROM json_each(?))
+"""
+_SAME_BLOB = """
+SELECT DISTINCT branch FROM branch_path JOIN json_each(?) AS changed
+ON branch_path.path = changed.value ->> 0 AND branch_path.blob IS (changed.value ->> 1)
+"""
+_LANDINGS = "SELECT anchor, sha FROM landing"
+_LAND = "INSERT OR IGNORE INTO landing (anchor, sha) VALUES (?, ?)"
+_HEADS = "SELECT head FROM reach ORDER BY seq DESC"
+_REACH = "SELECT head, asked, reached FROM reach WHERE head = ?"
+_PUT_REACH = "INSERT OR REPLACE INTO reach (head, asked, reached) VALUES (?, ?, ?)"
+_FEWER_HEADS = "DELETE FROM reach WHERE seq NOT IN (SELECT seq FROM reach ORDER BY seq DESC LIMIT ?)"
+_FLOOR = "SELECT value FROM meta WHERE key = 'compared_since'"
+_SET_FLOOR = "INSERT OR REPLACE INTO meta (key, value) VALUES ('compared_since', ?)"
+_NEWEST = "SELECT branch, max(id) FROM anchor GROUP BY branch"
+
+_TWINS = """
+SELECT old.id, new.id FROM anchor AS old JOIN anchor AS new ON new.commit_sha IS old.commit_sha
+WHERE old.branch = ? AND new.branch = ?
+"""
+_MOVE_MEMORIES = "UPDATE memory SET anchor = ? WHERE anchor = ?"
+_DROP_ANCHOR = "DELETE FROM anchor WHERE id = ?"
+_RENAME = (
+    "UPDATE anchor SET branch = ?2 WHERE branch = ?1",
+    "UPDATE memory SET branch = ?2 WHERE branch = ?1",
+    "UPDATE OR REPLACE branch_squash SET branch = ?2 WHERE branch = ?1",
+)
+_DROP_FACTS = (
+    "DELETE FROM branch_fact WHERE branch = ?",
+    "DELETE FROM branch_watch WHERE branch = ?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The state of a branch that was compared last. `born` tells this branch from another of the same name."""
+
+    tip: str
+    born: str | None
+    newest_anchor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which of the commits `asked` lead to `head`."""
+
+    head: str
+    asked: frozenset[str]
+    reached: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SquashMatch:
+    """The commit `found` changes what `branch` changed from `base` to `sha`."""
+
+    branch: str
+    sha: str
+    found: str
+    base: str
+
+
+class Landings:
+    """The comparisons of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def watched(self) -> dict[str, Watch]:
+        """What was compared last, by branch."""
+        return {branch: Watch(tip, born, newest) for branch, tip, born, newest in self._db.read(_WATCHED)}
+
+    def watch(self, tx: Transaction, branch: str, watch: Watch) -> None:
+        """Note that this state of `branch` was compared."""
+        tx.run(_WATCH, (branch, watch.tip, watch.born, watch.newest_anchor))
+
+    def newest_anchors(self) -> dict[str, int]:
+        """The newest anchor of each branch that has one."""
+        return dict((branch, newest) for branch, newest in self._db.read(_NEWEST))
+
+    def patch_ids(self, commits: Iterable[str]) -> dict[str, str | None]:
+        """The patch-ids of those of `commits` that were looked at."""
+        return dict((sha, patch_id) for sha, patch_id in self._db.read(_PATCHES, (to_json(commits),)))
+
+    def put_patch_ids(self, tx: Transaction, patch_ids: Mapping[str, str | None]) -> None:
+        """Keep the patch-ids of commits."""
+        tx.run_many(_PUT_PATCH, patch_ids.items())
+
+    def anchors_without_origin(self) -> list[str]:
+        """Commits of anchors that were not looked at yet."""
+        return [sha for (sha,) in self._db.read(_STRAY)]
+
+    def put_origin(self, tx: Transaction, commit: str, patch_id: str | None, since: str | None) -> None:
+        """Keep what an anchor's commit changed and where it had left the default branch."""
+        tx.run(_PUT_ORIGIN, (commit, patch_id, since or ""))
+
+    def bases(self) -> set[str]:
+        """Where branches with memories left the default branch."""
+        return {base for (base,) in self._db.read(_BASES)}
+
+    def squashes(self, branch: str) -> dict[str, str]:
+        """The commits of `branch` whose squash is known, with the base of each."""
+        return dict((sha, base) for sha, base in self._db.read(_SQUASHES, (branch,)))
+
+    def put_squash(self, tx: Transaction, branch: str, commit: str, base: str, patch_id: str) -> None:
+        """Keep the patch-id of base..commit."""
+        tx.run(_PUT_SQUASH, (branch, commit, base, patch_id))
+
+    def same_change(self, commits: Iterable[str], branches: Iterable[str]) -> list[tuple[int, str, str]]:
+        """(anchor, commit, since): `commit` changes what the anchor's commit changed.
+
+        Only those where the commit is one of `commits` or the anchor stands on one of `branches`.
+        """
+        return [(a, sha, since) for a, sha, since in self._db.read(_SAME_CHANGE, (to_json(commits), to_json(branches)))]
+
+    def same_squash(self, commits: Iterable[str], branches: Iterable[str]) -> list[SquashMatch]:
+        """Commits that change what a branch changed as a whole; narrowed as in `same_change`."""
+        return [SquashMatch(*row) for row in self._db.read(_SAME_SQUASH, (to_json(commits), to_json(branches)))]
+
+    def same_blob(self, changed: Iterable[tuple[str, str | None]]) -> list[str]:
+        """Branches that left one of the paths `changed` as it is now."""
+        return [branch for (branch,) in self._db.read(_SAME_BLOB, (to_json(map(list, changed)),))]
+
+    def all(self) -> list[tuple[int, str]]:
+        """(anchor, commit) of every arrival."""
+        return [(anchor, sha) for anchor, sha in self._db.read(_LANDINGS)]
+
+    def land(self, tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
+        """The work of an anchor arrived at a commit."""
+        tx.run_many(_LAND, pairs)
+
+    def heads(self) -> list[str]:
+        """Heads that were seen and compared, latest first."""
+        return [head for (head,) in self._db.read(_HEADS)]
+
+    def reach(self, head: str) -> Reach | None:
+        """What is known to lead to `head`."""
+        rows = self._db.read(_REACH, (head,))
+        return Reach(head, _unpacked(rows[0][1], head), _unpacked(rows[0][2], head)) if rows else None
+
+    def put_reach(self, tx: Transaction, reach: Reach) -> None:
+        """Keep what leads to a head; the oldest of many are dropped."""
+        tx.run(_PUT_REACH, (reach.head, _packed(reach.asked), _packed(reach.reached)))
+        tx.run(_FEWER_HEADS, (_KEPT_HEADS,))
+
+    def floor(self) -> str | None:
+        """The commit behind which nothing was compared; empty: all was; None: nothing yet."""
+        rows = self._db.read(_FLOOR)
+        return rows[0][0] if rows else None
+
+    def set_floor(self, tx: Transaction, commit: str) -> None:
+        """Note how far back commits were compared."""
+        tx.run(_SET_FLOOR, (commit,))
+
+    def rename(self, tx: Transaction, old: str, new: str) -> None:
+        """What stood on branch `old` stands on `new` from now on. What was seen of both has to be seen anew."""
+        for double, kept in tx.run(_TWINS, (old, new)):
+            tx.run(_MOVE_MEMORIES, (kept, double))
+            tx.run(_DROP_ANCHOR, (double,))
+        for statement in _RENAME:
+            tx.run(statement, (old, new))
+        self.forget_facts(tx, old)
+        _ = tx.generation
+
+    def forget_facts(self, tx: Transaction, branch: str) -> None:
+        """Drop what was seen of `branch`; its anchors, squashes and landings stay."""
+        for statement in _DROP_FACTS:
+            tx.run(statement, (branch,))
+
+
+def _packed(commits: Collection[str]) -> bytes:
+    return b"".join(bytes.fromhex(commit) for commit in sorted(commits))
+
+
+def _unpacked(blob: bytes, like: str) -> frozenset[str]:
+    size = len(like) // 2
+    text = blob.hex()
+    return frozenset(text[start : start + 2 * size] for start in range(0, len(text), 2 * size))
