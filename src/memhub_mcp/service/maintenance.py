@@ -47,9 +47,9 @@ class Maintenance:
         drained = self.drain()
         scope = self._scopes.resolve(Caller(source="maintenance"))
         deadline = time.monotonic() + SLICE_S
-        embedded = sum(self._embed(scope, deadline))
+        embedding = self._embed(scope, deadline)
         indexed = self._indexing.follow(scope, deadline)
-        return bool(drained or embedded or indexed)
+        return bool(drained or embedding or indexed)
 
     def _drain_one(self, entry: str) -> bool:
         data = spool.read(entry)
@@ -73,13 +73,14 @@ class Maintenance:
         spool.remove(entry)
         return True
 
-    def _embed(self, scope: Scope, deadline: float) -> list[int]:
+    def _embed(self, scope: Scope, deadline: float) -> bool:
+        """Whether vectors are still due, and there is a model for them."""
         stores = [store for store in scope.stores() if not store.read_only and has_queued(store)]
         embedder = self._models.embedder.get(SLICE_S) if stores else None
         if embedder is None:
-            return []
+            return bool(stores) and self._models.embedder.state() == "loading"
         try:
-            return [embed_queued(store, embedder, most=EMBEDDED_A_ROUND, deadline=deadline) for store in stores]
+            return any(embed_queued(store, embedder, most=EMBEDDED_A_ROUND, deadline=deadline) for store in stores)
         except ModelError as error:
             log.warning("embedding: %s", error)
-            return []
+            return False
