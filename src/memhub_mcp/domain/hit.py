@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memhub_mcp.domain.memory import Kind, Memory
+from memhub_mcp.domain.memory import Memory
 from memhub_mcp.domain.revision import Commit
 
 
@@ -39,12 +39,6 @@ class MemoryHit:
         """What a preview is cut from: an experience shows its solution too."""
         memory = self.memory
         return f"{memory.text}\n→ {memory.solution}" if memory.solution else memory.text
-
-    @property
-    def type(self) -> str:
-        """`turn` for raw dialogue, else `memory`."""
-        return "turn" if self.memory.kind is Kind.TURN else "memory"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitHit:

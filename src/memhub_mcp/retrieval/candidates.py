@@ -1,6 +1,6 @@
 """What one store offers for a question: candidates by words and by meaning, each with its evidence and score."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +10,15 @@ from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.revision import Commit
 from memhub_mcp.retrieval.forms import Form, form_of
 from memhub_mcp.retrieval.fusion import fuse, idf
+from memhub_mcp.retrieval.gate import passes
 from memhub_mcp.retrieval.meaning import Meaning
 from memhub_mcp.retrieval.terms import Query
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.vectors import VectorMatch
 from memhub_mcp.store.words import K1, MAX_TERMS, Words
+
+UNSEEN = 100
+"""Texts that a store is taken to hold besides its own when a word is weighed: in a small one every word is rare."""
 
 POOL = 50
 """Candidates taken from words, and as many from meaning."""
@@ -29,6 +33,7 @@ class Asked:
 
     query: Query
     meaning: Meaning
+    relevant_only: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,69 +49,73 @@ NO_WORDS = ByWords(0.0, 0.0, frozenset())
 
 
 def memory_hits(asked: Asked, store: Store, visible: Filter, name: str | None) -> list[MemoryHit]:
-    """The candidates of `store`, unordered."""
+    """The memories of `store` that bear on the question, unordered."""
     by_words = _by_words(asked.query, store.words, visible, POOL)
     by_meaning = _by_meaning(asked.meaning, store, visible, by_words)
-    memories = store.memories.by_seqs(by_words.keys() | by_meaning.keys())
-    return [
-        _memory_hit(asked, memory, name, by_words.get(seq, NO_WORDS), by_meaning.get(seq))
-        for seq, memory in memories.items()
-    ]
+    hits: list[MemoryHit] = []
+    for seq, memory in store.memories.by_seqs(by_words.keys() | by_meaning.keys()).items():
+        words, meaning = by_words.get(seq, NO_WORDS), by_meaning.get(seq)
+        evidence = _evidence(memory, words, meaning)
+        form = form_of(memory.kind, memory.text)
+        if not asked.relevant_only or passes(evidence, form, lookup=asked.query.lookup):
+            score = fuse(words.score, evidence.cosine, form, lookup=asked.query.lookup)
+            hits.append(MemoryHit(memory=memory, workspace=name, score=score, evidence=evidence))
+    return hits
 
 
 def commit_hits(asked: Asked, store: Store, visible: Filter, name: str | None) -> list[CommitHit]:
-    """The commits of `store` that share words with the question and lie inside the filter's times and files."""
+    """The commits of `store` whose words bear on the question, inside the filter's times and files, unordered."""
     by_words = _by_words(asked.query, store.commits.words, None, COMMIT_POOL)
-    return [
-        CommitHit(
-            commit=commit,
-            workspace=name,
-            score=fuse(found.score, found.score, Form.TEXT, lookup=asked.query.lookup),
-            evidence=Evidence(terms=found.matched, share=found.share, words=found.score),
-        )
-        for seq, commit in store.commits.get_many(by_words).items()
-        if _inside(commit, visible)
-        for found in (by_words[seq],)
-    ]
+    hits: list[CommitHit] = []
+    for seq, commit in store.commits.get_many(by_words).items():
+        evidence = _evidence(None, by_words[seq], None)
+        if _inside(commit, visible) and (
+            not asked.relevant_only or passes(evidence, Form.TEXT, lookup=asked.query.lookup)
+        ):
+            score = fuse(evidence.words, evidence.words, Form.TEXT, lookup=asked.query.lookup)
+            hits.append(CommitHit(commit=commit, workspace=name, score=score, evidence=evidence))
+    return hits
 
 
-def _memory_hit(
-    asked: Asked, memory: Memory, name: str | None, words: ByWords, meaning: VectorMatch | None
-) -> MemoryHit:
-    cosine = meaning.cosine if meaning is not None else None
+def _evidence(memory: Memory | None, words: ByWords, meaning: VectorMatch | None) -> Evidence:
+    keys = memory.search_keys if memory is not None else ()
     key = meaning.key - FIRST_SEARCH_KEY if meaning is not None else -1
-    return MemoryHit(
-        memory=memory,
-        workspace=name,
-        score=fuse(words.score, cosine, form_of(memory.kind, memory.text), lookup=asked.query.lookup),
-        evidence=Evidence(
-            terms=words.matched,
-            share=words.share,
-            words=words.score,
-            cosine=cosine,
-            matched_key=memory.search_keys[key] if 0 <= key < len(memory.search_keys) else None,
-        ),
+    return Evidence(
+        terms=words.matched,
+        share=words.share,
+        words=words.score,
+        cosine=meaning.cosine if meaning is not None else None,
+        matched_key=keys[key] if 0 <= key < len(keys) else None,
     )
 
 
 def _by_words(query: Query, words: Words, visible: Filter | None, limit: int) -> dict[int, ByWords]:
     frequencies = words.frequencies((*query.terms, *query.characters))
     # An identifier that nobody wrote is asked by its parts alone.
-    terms = [term for term in query.terms if frequencies[term] or term not in query.wholes]
-    if not any(frequencies[term] for term in terms):
+    terms = [term for term in query.terms if frequencies.get(term) or term not in query.wholes]
+    if not any(frequencies.get(term) for term in terms):
         terms = list(query.characters) or terms
+    terms = _leading(terms, frequencies)
     total = words.total()
-    weights = {term: idf(frequencies[term], total) for term in terms}
-    weights = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:MAX_TERMS])
-    whole = sum(weights.values())
+    weights = {term: idf(frequencies.get(term, 0), total) for term in terms}
+    best = sum(weights.values()) * (K1 + 1)
+    says = {term: idf(frequencies.get(term, 0), total + UNSEEN) for term in weights}
+    whole = sum(says.values())
     return {
         match.seq: ByWords(
-            score=match.score / (whole * (K1 + 1)),
-            share=sum(weights[term] for term in match.matched if term in weights) / whole,
+            score=match.score / best,
+            share=sum(says[term] for term in match.matched if term in says) / whole,
             matched=match.matched,
         )
-        for match in words.search(terms, visible, limit)
+        for match in words.search(list(weights), visible, limit)
     }
+
+
+def _leading(terms: Sequence[str], frequencies: Mapping[str, int]) -> list[str]:
+    """The terms that take part: known ones first, the rarest of them, then those that nobody wrote."""
+    known = sorted((term for term in terms if frequencies.get(term)), key=lambda term: frequencies[term])
+    unknown = [term for term in terms if not frequencies.get(term)]
+    return [*known, *unknown][:MAX_TERMS]
 
 
 def _by_meaning(

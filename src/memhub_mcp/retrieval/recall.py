@@ -19,7 +19,6 @@ from memhub_mcp.domain.hit import CommitHit, Evidence, Hit, MemoryHit, Mode
 from memhub_mcp.domain.memory import Filter
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import EmbedderDoor, RerankerDoor
-from memhub_mcp.retrieval import gate
 from memhub_mcp.retrieval.candidates import Asked, commit_hits, memory_hits
 from memhub_mcp.retrieval.meaning import read_meaning
 from memhub_mcp.retrieval.priors import prior
@@ -87,14 +86,12 @@ class Recall:
         `branch` is the branch the asker stands on. A model that is being loaded is waited for up to `wait_s`.
         With `relevant_only=False` the gate stays open, to measure the order alone.
         """
-        asked = Asked(parse_query(question), read_meaning(self._embedder, question, wait_s))
+        asked = Asked(parse_query(question), read_meaning(self._embedder, question, wait_s), relevant_only)
         found: list[Hit] = []
         for place in places:
             found += memory_hits(asked, place.store, place.filter, place.name)
             if place.commits:
                 found += commit_hits(asked, place.store, place.filter, place.name)
-        if relevant_only:
-            found = [hit for hit in found if gate.passes(hit.evidence, lookup=asked.query.lookup)]
         reranked = rerank(self._reranker, question, _best_first(found))
         now = self._clock()
         found = _best_first(
