@@ -22,6 +22,9 @@ class Settings:
     project_dir: Path | None = None
     """CLAUDE_PROJECT_DIR: the folder Claude Code works in."""
 
+    host_session: str | None = None
+    """CLAUDE_CODE_SESSION_ID: the conversation that started this process, as its hooks name it too."""
+
     workspace: str | None = None
     """`--workspace`: a path or the name of a workspace, for every call of this process."""
 
@@ -105,6 +108,7 @@ def load_settings(
     return Settings(
         home=data_dir,
         project_dir=_path(env.get("CLAUDE_PROJECT_DIR")),
+        host_session=env.get("CLAUDE_CODE_SESSION_ID") or None,
         workspace=workspace,
         installed_workspace=_filled_in(env.get("MEMHUB_WORKSPACE")),
         cwd=cwd or Path.cwd(),
