@@ -14,6 +14,7 @@ _ADD = f"INSERT INTO edit (identity, {_COLUMNS}) VALUES ({marks(20)})"
 _SELECT = f"SELECT {_COLUMNS} FROM edit"
 _IS_KNOWN = "SELECT 1 FROM edit WHERE identity = ?"
 _BY_PATH = f"{_SELECT} WHERE path = ? ORDER BY seq DESC LIMIT ?"
+_ALL = f"{_SELECT} ORDER BY seq"
 _TEXTS = "SELECT id, said, body FROM edit"
 _ERASE = "DELETE FROM edit WHERE id IN (SELECT value FROM json_each(?))"
 
@@ -72,7 +73,7 @@ class Edits:
             try:
                 found.append(_edit(row))
             except (ValueError, KeyError):
-                continue
+                continue  # `doctor` lists it, see Store.damaged_rows
         return found
 
     def erase(self, tx: Transaction, ids: Iterable[str]) -> None:
@@ -83,6 +84,17 @@ class Edits:
     def holding(self, text: str) -> list[str]:
         """The ids of edits whose texts or request hold `text`."""
         return [id_ for id_, said, body in self._db.read(_TEXTS) if text in (said or "") or _holds(text, body)]
+
+
+def faults(db: Database) -> list[str]:
+    """One line for each edit that cannot be understood."""
+    found: list[str] = []
+    for row in db.read(_ALL):
+        try:
+            _edit(row)
+        except (ValueError, KeyError) as error:
+            found.append(f"edit {row[0]} of {row[11]}: {error}")
+    return found
 
 
 def _body(event: EditEvent) -> bytes:

@@ -6,7 +6,7 @@ from typing import Self
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.scope import Workspace
-from memhub_mcp.store import commits, memories
+from memhub_mcp.store import commits, edits, memories
 from memhub_mcp.store.anchors import Anchors
 from memhub_mcp.store.branches import Branches
 from memhub_mcp.store.commits import Commits
@@ -61,16 +61,19 @@ class Store:
         """One transaction over everything in the store."""
         return self.db.write()
 
-    def compact(self) -> None:
-        """After a forget: no byte of what was erased stays in a file of this store."""
+    def compact(self) -> bool:
+        """After a forget: no byte of what was erased stays in a file of this store.
+
+        False when another process kept reading: its log is emptied at the next compact or by the last to close.
+        """
         with self.db.write() as tx:
             self.words.optimize(tx)
             self.commits.words.optimize(tx)
-        self.db.maintain("PRAGMA wal_checkpoint(TRUNCATE)")
+        return not self.db.maintain("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
 
     def damaged_rows(self) -> list[str]:
         """One line for each row that readers skip because it cannot be understood."""
-        return memories.faults(self.db) + commits.faults(self.db)
+        return memories.faults(self.db) + commits.faults(self.db) + edits.faults(self.db)
 
     def close(self) -> None:
         """Close the file."""

@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,7 @@ def prepare(
     try:
         access, facts = _inspect(path, journal, warnings, read_only=read_only)
         _check(path, facts, expected_id, scripts)
+        access = _with_journal(access)
         if int(facts["schema"]) < len(scripts):
             _upgrade(access, scripts, clock, backups)
     except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -167,8 +168,7 @@ def _inspect(path: Path, journal: str, warnings: tuple[str, ...], *, read_only: 
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             if not connection.readonly("main"):
-                _keep_rules(connection)
-                return _with_journal(access, connection), _meta(connection)
+                return access, _meta(connection)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             pass  # the folder does not let us make a write-ahead log
         finally:
@@ -187,16 +187,22 @@ def _inspect(path: Path, journal: str, warnings: tuple[str, ...], *, read_only: 
     raise apsw.CantOpenError("unable to open database file")
 
 
-def _with_journal(access: Access, connection: apsw.Connection) -> Access:
+def _with_journal(access: Access) -> Access:
     """Bring the file's journal to what its folder needs; when others are busy, keep what there is."""
-    found: Any = connection.execute("PRAGMA journal_mode").fetchall()[0][0]
-    if (found == "wal") == (access.journal == "wal"):
+    if access.read_only:
         return access
-    connection.execute(f"PRAGMA busy_timeout = {_SWITCH_MS}").fetchall()
-    with contextlib.suppress(apsw.BusyError, apsw.LockedError):
-        connection.execute(f"PRAGMA journal_mode = {access.journal}").fetchall()
-        return access
-    return Access(path=access.path, journal=found, warnings=access.warnings)
+    connection = apsw.Connection(str(access.path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_SWITCH_MS}").fetchall()
+        found: Any = connection.execute("PRAGMA journal_mode").fetchall()[0][0]
+        if (found == "wal") == (access.journal == "wal"):
+            return access
+        with contextlib.suppress(apsw.BusyError, apsw.LockedError):
+            connection.execute(f"PRAGMA journal_mode = {access.journal}").fetchall()
+            return access
+        return replace(access, journal=found)
+    finally:
+        connection.close()
 
 
 def _with_log_warning(access: Access) -> Access:
@@ -204,13 +210,7 @@ def _with_log_warning(access: Access) -> Access:
     if not access.immutable or not log.exists() or log.stat().st_size == 0:
         return access
     note = f"{log} cannot be read here: the latest writes are not shown"
-    return Access(
-        path=access.path,
-        journal=access.journal,
-        why_read_only=access.why_read_only,
-        immutable=True,
-        warnings=(*access.warnings, note),
-    )
+    return replace(access, warnings=(*access.warnings, note))
 
 
 def _meta(connection: apsw.Connection) -> dict[str, str]:
@@ -268,7 +268,7 @@ def _copy_files(path: Path, copy: Path) -> None:
     """Copy a database with its log, private from the first byte."""
     make_private(copy.parent)
     for source, target in zip((path, *_companions(path)), (copy, *_companions(copy)), strict=True):
-        if source.exists():
+        if source.exists() and (source == path or source.stat().st_size):
             descriptor = os.open(target, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
             with os.fdopen(descriptor, "wb") as out, source.open("rb") as read:
                 shutil.copyfileobj(read, out, 1 << 20)
