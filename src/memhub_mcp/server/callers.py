@@ -52,6 +52,7 @@ class Callers:
         client = ctx.session.client_params
         return Caller(
             source=source_name(client.client_info.name) if client else "unknown",
+            session=self._settings.host_session,
             workspace=arguments.get("workspace"),
             named=ctx.request.scope[WORKSPACE_IN_SCOPE] if ctx.request else None,
             roots=await self._client_roots(ctx, arguments),

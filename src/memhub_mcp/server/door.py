@@ -8,6 +8,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
+from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import MemhubError
 from memhub_mcp.service.hub import Hub
 
@@ -34,23 +35,25 @@ class Door:
         self._threads = anyio.CapacityLimiter(CALLS_AT_ONCE)
         self._house_keeper = anyio.CapacityLimiter(1)
         self._calling = 0
+        self._last_caller: Caller | None = None
         self._called = anyio.Event()
 
-    async def run(self, use_case: Callable[[Hub], T]) -> T:
-        """What `use_case` returns, from a worker thread.
+    async def run(self, caller: Caller, use_case: Callable[[Hub, Caller], T]) -> T:
+        """What `use_case` returns for `caller`, from a worker thread.
 
         Raises:
             MemhubError: what the use case raises, or why the hub cannot be opened; the next call tries again.
         """
         self._calling += 1
+        self._last_caller = caller
         try:
-            return await to_thread.run_sync(lambda: use_case(self._opened()), limiter=self._threads)
+            return await to_thread.run_sync(lambda: use_case(self._opened(), caller), limiter=self._threads)
         finally:
             self._calling -= 1
             self._called.set()
 
     async def keep_house(self) -> None:
-        """Runs maintenance after calls and now and then, never beside a call that is being answered."""
+        """Runs maintenance where somebody called last, after calls and now and then, never beside one."""
         more = True
         while True:
             if not more:
@@ -76,7 +79,7 @@ class Door:
 
     def _maintain(self) -> bool:
         try:
-            return self._opened().maintenance.run_once()
+            return self._opened().maintenance.run_once(self._last_caller)
         except MemhubError as error:
             _log.info("maintenance: %s", error)  # whoever calls is told the same
             return False

@@ -101,7 +101,8 @@ def _host_name(host: bytes) -> str | None:
     """The name in a Host header, lower-case, without port and brackets; None when it is no such header."""
     try:
         parts = urlsplit(b"//" + host)
-        return parts.hostname.decode("ascii") if parts.netloc == host and parts.hostname and parts.port != 0 else None
+        plain = parts.netloc == host and b"@" not in host and parts.port != 0
+        return parts.hostname.decode("ascii") if plain and parts.hostname else None
     except ValueError:
         return None
 

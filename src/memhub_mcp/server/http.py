@@ -181,8 +181,8 @@ def _workspace_in_path(rest: str) -> str | None:
 
 
 def _without_a_place(settings: Settings) -> Settings:
-    """Where this process stands says nothing about the hosts it serves."""
-    return replace(settings, project_dir=None, installed_workspace=None, cwd=settings.person_home)
+    """Where this process stands, and who started it, says nothing about the hosts it serves."""
+    return replace(settings, project_dir=None, host_session=None, installed_workspace=None, cwd=settings.person_home)
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -24,14 +24,16 @@ _LARGEST_NUMBER = 2**53  # what every JSON reader keeps exactly
 Schema = Mapping[str, Any]
 
 
-def read_arguments(schema: Schema, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The arguments of a tool as its `schema` types them, absent ones left out, and notes for the caller.
+def read_arguments(
+    schema: Schema, arguments: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """The arguments of a tool as its `schema` types them, absent ones by default or left out, and notes for the caller.
 
     Raises:
         InvalidInput: a value that cannot be read as its type, or nothing for what is required.
     """
     reader = _Reader()
-    values = reader.fields(schema, arguments, "")
+    values = {**(defaults or {}), **reader.fields(schema, arguments, "")}
     for name in schema.get("required", ()):
         if name not in values:
             raise InvalidInput(f"{name} is missing; {schema['properties'][name]['description']}")
@@ -83,7 +85,7 @@ class _Reader:
             case "array":
                 return self.entries(schema["items"], value, where)
             case "object":
-                return self.entry(schema, value, where)
+                return self.entry(schema, value, where) or None
             case "integer":
                 return self.integer(value, where)
             case "boolean":
@@ -97,10 +99,11 @@ class _Reader:
         if isinstance(value, str) and where in _SEPARATED_BY_COMMAS:
             value = [part.strip() for part in value.split(",")]
         given = cast("list[object]", value) if isinstance(value, list) else [value]
-        read = [self.value(items, entry, where) for entry in given if entry is not None]
+        read_one = self.entry if items["type"] == "object" else self.value
+        read = [read_one(items, entry, where) for entry in given if entry is not None]
         return [entry for entry in read if entry is not None] or None
 
-    def entry(self, schema: Schema, value: object, where: str) -> dict[str, Any] | None:
+    def entry(self, schema: Schema, value: object, where: str) -> dict[str, Any]:
         properties = cast("Mapping[str, Schema]", schema["properties"])
         if isinstance(value, str):
             spelled_out = _spelled_out(value, where)
@@ -112,7 +115,7 @@ class _Reader:
                 value = {next(iter(properties)): value}
         if not isinstance(value, Mapping):
             raise InvalidInput(f"{where} holds {_shown(value)}; send an object with {', '.join(properties)}")
-        return self.fields(schema, cast("Mapping[str, Any]", value), f"{where}.") or None
+        return self.fields(schema, cast("Mapping[str, Any]", value), f"{where}.")
 
     def integer(self, value: object, where: str) -> int | None:
         if isinstance(value, str) and not value.strip():

@@ -91,7 +91,7 @@ class Prompts:
     async def _recall_context(self, ctx: Context, given: Mapping[str, str]) -> str:
         caller = await self._callers.caller(ctx, {})
         try:
-            evidence = await self._door.run(partial(_recalled, caller, given["task"]))
+            evidence = await self._door.run(caller, partial(_recalled, given["task"]))
         except MemhubError as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from error
         return _RECALL_CONTEXT.format(task=given["task"], evidence=fence(evidence))
@@ -101,7 +101,7 @@ class Prompts:
         return _WRAP_UP.format(focus=f"\nWhat matters most to the person: {focus}" if focus else "")
 
 
-def _recalled(caller: Caller, task: str, hub: Hub) -> str:
+def _recalled(task: str, hub: Hub, caller: Caller) -> str:
     return compact(hub.memories.recall(caller, task))
 
 

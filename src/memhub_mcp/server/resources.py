@@ -53,7 +53,7 @@ class Resources:
             raise _not_found(ctx, uri)
         caller = await self._callers.caller(ctx, {})
         try:
-            mime_type, text = await self._door.run(partial(reader, caller))
+            mime_type, text = await self._door.run(caller, reader)
         except NotFound:
             raise _not_found(ctx, uri) from None
         except MemhubError as error:
@@ -63,7 +63,7 @@ class Resources:
         )
 
 
-def _reader(uri: str) -> Callable[[Caller, Hub], tuple[str, str]] | None:
+def _reader(uri: str) -> Callable[[Hub, Caller], tuple[str, str]] | None:
     if uri == "memhub://status":
         return _status
     if uri == "memhub://workspace":
@@ -73,15 +73,15 @@ def _reader(uri: str) -> Callable[[Caller, Hub], tuple[str, str]] | None:
     return None
 
 
-def _status(caller: Caller, hub: Hub) -> tuple[str, str]:
+def _status(hub: Hub, caller: Caller) -> tuple[str, str]:
     return "application/json", compact(hub.memories.status(caller))
 
 
-def _workspace(caller: Caller, hub: Hub) -> tuple[str, str]:
+def _workspace(hub: Hub, caller: Caller) -> tuple[str, str]:
     return "text/markdown", hub.memories.digest(caller)
 
 
-def _memory(memory_id: str, caller: Caller, hub: Hub) -> tuple[str, str]:
+def _memory(memory_id: str, hub: Hub, caller: Caller) -> tuple[str, str]:
     reply = hub.memories.get(caller, [memory_id])
     if not reply["memories"]:
         raise NotFound(f"no memory {memory_id}")

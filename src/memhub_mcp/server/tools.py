@@ -86,12 +86,13 @@ class Tools:
         if params.name not in TOOLS:
             known = ", ".join(TOOLS)
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}; there are {known}")
-        given = {**_WITHOUT.get(params.name, {}), **(params.arguments or {})}
         try:
-            arguments, notes = read_arguments(TOOLS[params.name]["inputSchema"], given)
+            arguments, notes = read_arguments(
+                TOOLS[params.name]["inputSchema"], params.arguments or {}, _WITHOUT.get(params.name)
+            )
             caller = await self._callers.caller(ctx, arguments)
             arguments.pop("workspace", None)
-            reply = await self._door.run(partial(_answer, params.name, caller, arguments))
+            reply = await self._door.run(caller, partial(_answer, params.name, arguments))
         except MemhubError as error:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
         if notes:
@@ -99,7 +100,7 @@ class Tools:
         return types.CallToolResult(content=[_text(compact(reply))], structured_content=dict(reply))
 
 
-def _answer(name: str, caller: Caller, arguments: Arguments, hub: Hub) -> Reply:
+def _answer(name: str, arguments: Arguments, hub: Hub, caller: Caller) -> Reply:
     return _RUN[name](hub, caller, arguments)
 
 

@@ -42,10 +42,10 @@ class Maintenance:
                 moved += self._drain_one(entry)
         return moved
 
-    def run_once(self) -> bool:
-        """One short round of idle work on the place this process stands in. Whether there may be more to do."""
+    def run_once(self, caller: Caller | None = None) -> bool:
+        """One short round of idle work where `caller` stands, else this process. Whether there may be more to do."""
         drained = self.drain()
-        scope = self._scopes.resolve(Caller(source="maintenance"))
+        scope = self._scopes.resolve(caller or Caller(source="maintenance"))
         deadline = time.monotonic() + SLICE_S
         embedding = self._embed(scope, deadline)
         indexed = self._indexing.follow(scope, deadline)
