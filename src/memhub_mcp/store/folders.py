@@ -23,7 +23,7 @@ def make_private(directory: Path) -> None:
     directory.mkdir(mode=0o700, exist_ok=True)
 
 
-def why_unsafe_for_wal(directory: Path) -> str | None:
+def why_unsafe_for_wal(directory: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str | None:
     """One sentence when `directory` is on a network share or synced by a cloud client, else None."""
     real = Path(os.path.realpath(directory))
     for part in real.parts:
@@ -32,16 +32,16 @@ def why_unsafe_for_wal(directory: Path) -> str | None:
     if sys.platform == "win32":
         remote = str(real).startswith("\\\\")
         return f"{directory} is on a network share; keep the data directory on a local disk" if remote else None
-    file_system = _file_system(real)
+    file_system = _file_system(real, mounts)
     if file_system and _NETWORK_TYPES.fullmatch(file_system):
         return f"{directory} is on a {file_system} file system; keep the data directory on a local disk"
     return None
 
 
-def _file_system(real: Path) -> str | None:
+def _file_system(real: Path, mounts: Path) -> str | None:
     """The type of the file system that holds `real`, where the system says so (Linux)."""
     try:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return None
     best, found = -1, None
