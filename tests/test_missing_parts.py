@@ -63,7 +63,7 @@ def test_without_a_model_words_answer_and_the_reply_says_why(tmp_path: Path, pac
 def test_without_sqlite_vec_everything_works_and_the_status_says_so(tmp_path: Path) -> None:
     shop = Masked(tmp_path, {"sqlite_vec"})
     assert shop.run("remember", "We deploy with a blue-green script").returncode == 0
-    reply = shop.reply("recall", "how is a release rolled out")
+    reply = shop.reply("recall", "what is the deployment process")
     assert len(reply["hits"]) == 1
     assert reply["mode"]["dense"] == "on"
     assert any("sqlite-vec" in line for line in shop.reply("status")["health"])

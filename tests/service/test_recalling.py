@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_steps import Git, git_init
 from hubs import Desk, desk_in
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhub_mcp.errors import InvalidInput

@@ -1,6 +1,5 @@
 """What memhub says about itself: status, and the digest that opens a session."""
 
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from memhub_mcp.domain.replies import ModeReply, StatusReply
 from memhub_mcp.models.load import Models
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.file import Store
+from memhub_mcp.store.library import has_sqlite_vec
 
 DIGEST_MEMORIES = 6
 DIGEST_CHARACTERS = 160
@@ -83,8 +83,8 @@ class Reporting:
         broken = len(spool.broken(self.home))
         if broken:
             found.append(f"{broken} captured events could not be read and were set aside in {self.home / 'spool'}")
-        if importlib.util.find_spec("sqlite_vec") is None:
-            found.append("sqlite-vec is not installed: vectors are compared in numpy")
+        if not has_sqlite_vec():
+            found.append("sqlite-vec does not load here: vectors are compared in numpy")
         return found
 
 
