@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from memhub_mcp.errors import ModelError
+from memhub_mcp.models.door import Door
 from memhub_mcp.models.hash_embedder import HashEmbedder
-from memhub_mcp.models.load import Door, EmbedderDoor, Models
+from memhub_mcp.models.load import EmbedderDoor, Models
 from memhub_mcp.settings import Settings
 
 
@@ -68,7 +69,7 @@ def test_a_slow_load_is_waited_for_no_longer_than_asked():
         may_load.wait(60)
         return HashEmbedder()
 
-    door = EmbedderDoor(load, idle_s=60)
+    door = Door(load, idle_s=60)
     assert door.get(0.01) is None
     assert door.state() == "loading"
     assert door.why() == "the model is being loaded"
@@ -85,7 +86,7 @@ def test_a_failed_load_says_why_and_is_not_tried_at_once_again():
         tries.append(1)
         raise ModelError("the model file is damaged; reinstall it")
 
-    door = EmbedderDoor(load, idle_s=60)
+    door = Door(load, idle_s=60)
     assert door.get(60) is None
     assert door.get(60) is None
     assert (door.state(), door.why()) == ("off", "the model file is damaged; reinstall it")
@@ -96,7 +97,7 @@ def test_an_unexpected_failure_is_a_reason_too():
     def load() -> HashEmbedder:
         raise RuntimeError("engine on fire")
 
-    door = EmbedderDoor(load, idle_s=60)
+    door = Door(load, idle_s=60)
     assert door.get(60) is None
     assert "engine on fire" in (door.why() or "")
 
@@ -108,7 +109,7 @@ def test_an_idle_model_leaves_memory_and_comes_back():
         def __del__(self) -> None:
             left.set()
 
-    door = EmbedderDoor(Watched, idle_s=0.01)
+    door = Door(Watched, idle_s=0.01)
     assert door.get(60) is not None
     assert left.wait(60)
     assert door.get(60) is not None

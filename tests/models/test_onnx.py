@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.models import tiny
 
+from memhub_mcp.domain.embedding import EmbeddingSpace
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.onnx import PAIR_TOKENS, BgeReranker, load_bge_m3
 from memhub_mcp.models.transformer import TransformerEmbedder
@@ -33,7 +34,7 @@ def vocabulary(folder: Path) -> XlmRobertaVocabulary:
 
 
 def load(path: Path, vocabulary: XlmRobertaVocabulary) -> TransformerEmbedder:
-    return load_bge_m3(path, vocabulary, revision="test", quantisation="float32", threads=1)
+    return load_bge_m3(path, vocabulary, EmbeddingSpace("bge-m3", "test", "float32", 1_024), threads=1)
 
 
 @pytest.mark.parametrize("outputs", ["tokens", "pooled", "three"])

@@ -1,180 +1,190 @@
-"""The lazy door: models are loaded on first use, in a thread, and leave memory when idle.
+"""The lazy door to the models: nothing heavy is imported before the first use.
 
-Nothing heavy is imported before the first use. A model that cannot be had is a state with a sentence that says why.
+A model that cannot be had is a state with a sentence that says why, never an exception. Where another process of the
+same data directory holds the model already, that one is asked.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from memhub_mcp.errors import ModelError
+from memhub_mcp.models.door import Door, State
+from memhub_mcp.models.files import ModelFiles
+from memhub_mcp.models.manifest import MINILM_SPACE, MODELS, PinnedModel
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memhub_mcp.domain.embedding import EmbeddingSpace
     from memhub_mcp.models.protocols import Embedder, Reranker
+    from memhub_mcp.models.sharing import Sharing
+    from memhub_mcp.models.xlmr import XlmRobertaVocabulary
     from memhub_mcp.settings import Settings
 
-State = Literal["ready", "loading", "idle", "off"]
-"""`idle`: not in memory, loads on the next use. `off`: cannot be had; `why` says the reason."""
+__all__ = ["EmbedderDoor", "Models", "RerankerDoor", "State"]
 
-RETRY_S = 30.0
-"""A model that failed is not tried again before: what failed now mostly fails in a second, too."""
-
-log = logging.getLogger(__name__)
+MINILM = "minilm"
+"""The embedder that arrives as a dependency, as the settings name it."""
 
 Model = TypeVar("Model")
 
 
-class Door(Generic[Model]):
-    """Lends one model. Ask anew for each use and do not keep it: what is kept cannot leave memory."""
+class SharedDoor(Generic[Model]):
+    """Lends one model, wherever it is in memory. Ask anew for each use and do not keep it."""
 
-    def __init__(self, load: Callable[[], Model], *, idle_s: float, off: str | None = None) -> None:
-        """`load` runs in a thread and may raise ModelError or ImportError; `off` is why there is no model at all."""
-        self._load = load
-        self._idle_s = idle_s
-        self._never = off
-        self._changed = threading.Condition()
-        self._model: Model | None = None
-        self._loader: threading.Thread | None = None
-        self._failure: str | None = None
-        self._retry_at = 0.0
-        self._used_at = 0.0
-        self._timer: threading.Timer | None = None
-        self._closed = False
+    def __init__(self, join: Callable[[Callable[[str | None], None]], Door[Model]], *, off: str | None = None) -> None:
+        """`join` finds the door of the model, given what to call when it is the right one no longer.
+
+        `off` is why there is no model at all.
+        """
+        self._off = off
+        self._place: Door[Door[Model]] = Door(lambda: join(self._place.forget))
 
     @classmethod
     def holding(cls, model: Model) -> Self:
         """A door that lends `model` and is always ready."""
-        door = cls(lambda: model, idle_s=float("inf"))
-        door._model = model
+        door = cls(_nowhere, off=None)
+        door._place = Door.holding(Door.holding(model))
         return door
 
     def get(self, wait_s: float = 0.0) -> Model | None:
         """The model; None when it is not there after `wait_s`. The first call starts loading it."""
-        with self._changed:
-            if self._model is None and self._may_load():
-                self._loader = threading.Thread(target=self._run, name="memhub-model", daemon=True)
-                self._loader.start()
-            if self._loader is not None and wait_s > 0:
-                self._changed.wait_for(lambda: self._loader is None, timeout=wait_s)
-            self._used_at = time.monotonic()
-            return self._model
+        if self._off is not None:
+            return None
+        until = time.monotonic() + wait_s
+        for _ in range(2):
+            place = self._place.get(max(0.0, until - time.monotonic()))
+            model = None if place is None else place.get(max(0.0, until - time.monotonic()))
+            if model is not None or place is None or self._place.peek() is place:
+                return model
+        return None  # the place changed twice meanwhile
 
     def state(self) -> State:
-        """Where the model is now."""
-        with self._changed:
-            if self._never is not None or self._closed:
-                return "off"
-            if self._model is not None:
-                return "ready"
-            if self._loader is not None:
-                return "loading"
-            return "idle" if self._failure is None else "off"
+        """`ready`, `loading`, `idle` (loads on the next use) or `off` (cannot be had)."""
+        return "off" if self._off is not None else self._now().state()
 
     def why(self) -> str | None:
         """One sentence on why the model is not ready; None when it is, or when nobody asked for it yet."""
-        with self._changed:
-            if self._never is not None:
-                return self._never
-            return "the model is being loaded" if self._loader is not None else self._failure
+        return self._off if self._off is not None else self._now().why()
 
     def close(self) -> None:
         """Let the model go and lend it no more."""
-        with self._changed:
-            self._closed = True
-            self._drop()
-            loader = self._loader
-        if loader is not None:
-            loader.join(1.0)
+        self._place.close()
 
-    def _may_load(self) -> bool:
-        if self._closed or self._never is not None or self._loader is not None:
-            return False
-        return self._failure is None or time.monotonic() >= self._retry_at
-
-    def _run(self) -> None:
-        model, failure = None, None
-        try:
-            model = self._load()
-        except ModelError as error:
-            failure = str(error)
-        except ImportError as error:
-            failure = f"{error.name or error} is not installed or does not load here ({error}); search works by words"
-        except Exception as error:
-            log.exception("loading a model failed")
-            failure = f"the model failed to load ({type(error).__name__}: {error}); search works by words"
-        with self._changed:
-            self._loader = None
-            self._failure = failure
-            self._retry_at = time.monotonic() + RETRY_S
-            if not self._closed and model is not None:
-                self._model = model
-                self._used_at = time.monotonic()
-                self._watch(self._idle_s)
-            self._changed.notify_all()
-
-    def _watch(self, seconds: float) -> None:
-        if seconds < threading.TIMEOUT_MAX:
-            self._timer = threading.Timer(seconds, self._drop_when_idle)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _drop_when_idle(self) -> None:
-        with self._changed:
-            left = self._used_at + self._idle_s - time.monotonic()
-            if left > 0 and not self._closed:
-                self._watch(left)
-            else:
-                self._drop()
-
-    def _drop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._model is not None:
-            from memhub_mcp.models.heap import give_back
-
-            self._model = self._timer = None
-            give_back()
+    def _now(self) -> Door[Any]:
+        return self._place.peek() or self._place
 
 
-class EmbedderDoor(Door["Embedder"]):
+class EmbedderDoor(SharedDoor["Embedder"]):
     """Lends the embedder."""
 
 
-class RerankerDoor(Door["Reranker"]):
+class RerankerDoor(SharedDoor["Reranker"]):
     """Lends the cross-encoder, where one is installed."""
 
 
-class Models:
-    """The models that the settings ask for, each behind its door."""
+def _nowhere(lost: Callable[[str | None], None]) -> Door[Any]:
+    raise ModelError("the door was closed")
 
-    def __init__(self, settings: Settings) -> None:
-        self.embedder = _embedder_door(settings)
-        self.reranker = RerankerDoor(_nothing, idle_s=0, off="no reranker is configured")
+
+class Models:
+    """The models of this process, each behind its door, shared with the other processes of the data directory."""
+
+    def __init__(self, settings: Settings, *, pinned: Sequence[PinnedModel] = MODELS) -> None:
+        self._settings = settings
+        self._pinned = tuple(pinned)
+        self._files = ModelFiles(settings.models_dir or settings.home / "models", self._pinned)
+        self._vocabularies: weakref.WeakValueDictionary[str, XlmRobertaVocabulary] = weakref.WeakValueDictionary()
+        self._reading = threading.Lock()
+        self._changing = threading.Lock()
+        self._sharing: Sharing | None = None
+        self._closed = False
+        self._spaces = {MINILM: MINILM_SPACE} | {m.name: m.space for m in self._pinned if m.kind == "embedder"}
+        self._embedders: dict[str, EmbedderDoor] = {}
+        self.embedder = self._embedder(settings.embedder)
+        self.reranker = self._reranker(settings.reranker)
+
+    def embedder_of(self, space: str) -> EmbedderDoor | None:
+        """The door of the embedder whose vectors have the space of this name; None when none is known."""
+        for name, own in self._spaces.items():
+            if own.name == space:
+                return self._embedder(name)
+        return None
+
+    def space_wanted(self) -> EmbeddingSpace | None:
+        """The space that the settings ask for, without loading anything; None when meaning is off."""
+        return self._spaces.get(self._settings.embedder)
 
     def close(self) -> None:
-        """Let all models go."""
-        self.embedder.close()
-        self.reranker.close()
+        """Let all models go, and serve no other process any more."""
+        with self._changing:
+            self._closed = True
+            sharing = self._sharing
+        for door in [*self._embedders.values(), self.embedder, self.reranker]:
+            door.close()
+        if sharing is not None:
+            sharing.close()
 
+    def _embedder(self, name: str) -> EmbedderDoor:
+        if name not in self._embedders:
+            off = None
+            if name == "off":
+                off = 'meaning is switched off (`embedder = "off"` in config.toml)'
+            elif name not in self._spaces:
+                off = f"unknown embedder {name!r} in config.toml; known: {', '.join(self._spaces)}, off"
+            self._embedders[name] = EmbedderDoor(partial(self._join, name), off=off)
+        return self._embedders[name]
 
-def _embedder_door(settings: Settings) -> EmbedderDoor:
-    off = None
-    if settings.embedder == "off":
-        off = 'meaning is switched off (`embedder = "off"` in config.toml)'
-    elif settings.embedder != "minilm":
-        off = f"unknown embedder {settings.embedder!r} in config.toml; known: minilm, off"
-    return EmbedderDoor(lambda: _minilm(settings.threads), idle_s=settings.model_idle_s, off=off)
+    def _reranker(self, name: str | None) -> RerankerDoor:
+        known = [model.name for model in self._pinned if model.kind == "reranker"]
+        off = None
+        if name is None or name == "off":
+            off = "no reranker is configured"
+        elif name not in known:
+            off = f"unknown reranker {name!r} in config.toml; known: {', '.join(known)}"
+        return RerankerDoor(partial(self._join, name or ""), off=off)
 
+    def _join(self, name: str, lost: Callable[[str | None], None]) -> Door[Any]:
+        from memhub_mcp.models.sharing import Sharing
 
-def _minilm(threads: int) -> Embedder:
-    from memhub_mcp.models.minilm import load_minilm
+        with self._changing:
+            if self._closed:
+                raise ModelError("memhub is ending")
+            if self._sharing is None:
+                loaders: dict[str, Callable[[], Any]] = {MINILM: self._load_minilm}
+                loaders |= {model.name: partial(self._load_pinned, model) for model in self._pinned}
+                idle_s = self._settings.model_idle_s
+                self._sharing = Sharing(self._settings.home / "run", loaders, idle_s=idle_s, small=frozenset({MINILM}))
+            sharing = self._sharing
+        return sharing.join(name, lost)
 
-    return load_minilm(threads=threads)
+    def _load_minilm(self) -> Embedder:
+        from memhub_mcp.models.minilm import load_minilm
 
+        return load_minilm(threads=self._settings.threads)
 
-def _nothing() -> Reranker:
-    raise ModelError("no reranker is configured")
+    def _load_pinned(self, model: PinnedModel) -> Embedder | Reranker:
+        from memhub_mcp.models.onnx import BgeReranker, load_bge_m3
+
+        folder = self._files.checked(model)
+        vocabulary = self._xlmr(folder / model.tokenizer.name)
+        graph = folder / model.graph.name
+        if model.kind == "embedder":
+            return load_bge_m3(graph, vocabulary, model.space, threads=self._settings.threads)
+        return BgeReranker(graph, vocabulary, threads=self._settings.threads)
+
+    def _xlmr(self, path: Path) -> XlmRobertaVocabulary:
+        """The vocabulary that embedder and reranker share: 285 MB, once."""
+        from memhub_mcp.models.xlmr import XlmRobertaVocabulary
+
+        with self._reading:
+            vocabulary = self._vocabularies.get("xlm-roberta")
+            if vocabulary is None:
+                vocabulary = self._vocabularies["xlm-roberta"] = XlmRobertaVocabulary(path)
+            return vocabulary

@@ -15,7 +15,7 @@ _FAR = 1 << 30  # Windows locks bytes against reading; this one holds nothing
 
 
 class ProcessLock:
-    """Held until `release` or the end of the process. What the file says about its holder is for people only."""
+    """Held until `release` or the end of the process. What the file says of a holder does not decide who holds it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
@@ -42,10 +42,17 @@ class ProcessLock:
                 os.close(descriptor)
                 raise HomeError(f"files cannot be locked in {path.parent} ({error.strerror})") from error
             if _is_still(path, descriptor):
-                os.ftruncate(descriptor, 0)
-                os.write(descriptor, f"{os.getpid()}\n".encode())
-                return cls(descriptor)
+                lock = cls(descriptor)
+                lock.write(str(os.getpid()))
+                return lock
             os.close(descriptor)  # removed between open and lock: what we hold is nobody's lock
+
+    def write(self, text: str) -> None:
+        """Say something about the holder in the lock file."""
+        if self._descriptor is not None:
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"{text}\n".encode())
 
     def release(self) -> None:
         """Let the next one have it."""

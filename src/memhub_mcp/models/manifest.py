@@ -4,10 +4,19 @@ The pins are quoted alike by several independent projects (for each digest at le
 repositories: bge-m3 MIT, the reranker Apache-2.0). A file that does not match them is never used.
 """
 
+import platform
 from dataclasses import dataclass
 from typing import Literal
 
+from memhub_mcp.domain.embedding import EmbeddingSpace
 from memhub_mcp.errors import NotFound
+
+MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+
+# The weights are int8, everything is computed in float32: results do not depend on the processor's integer units.
+MINILM_SPACE = EmbeddingSpace(
+    model="all-MiniLM-L6-v2", revision=MINILM_SHA256[:12], quantisation="int8-weights", dimension=384
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +35,10 @@ class PinnedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedModel:
-    """One revision of one model; `graph` and `tokenizer` are all it takes to run it, `more` lies beside the graph."""
+    """One revision of one model; `graph` and `tokenizer` are all it takes to run it, `more` lies beside the graph.
+
+    `dimension` is that of an embedder's vectors.
+    """
 
     name: str
     kind: Literal["embedder", "reranker"]
@@ -37,6 +49,7 @@ class PinnedModel:
     graph: PinnedFile
     tokenizer: PinnedFile
     more: tuple[PinnedFile, ...] = ()
+    dimension: int = 0
 
     @property
     def files(self) -> tuple[PinnedFile, ...]:
@@ -48,6 +61,12 @@ class PinnedModel:
         """Bytes on disk."""
         return sum(file.size for file in self.files)
 
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space of its vectors. Integer arithmetic differs between kinds of processors, so theirs is named."""
+        machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
+        return EmbeddingSpace(self.name, self.revision[:12], f"{self.quantisation}-{machine}", self.dimension)
+
 
 BGE_M3 = PinnedModel(
     name="bge-m3",
@@ -56,6 +75,7 @@ BGE_M3 = PinnedModel(
     revision="4de13258303883538bd53b696b452bf8099f0858",
     licence="MIT",
     quantisation="int8",
+    dimension=1_024,
     graph=PinnedFile(
         source="onnx/model_int8.onnx",
         size=568_456_694,

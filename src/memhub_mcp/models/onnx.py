@@ -20,15 +20,12 @@ PAIR_TOKENS = 512
 _LEAST_PASSAGE = 64
 
 
-def load_bge_m3(
-    path: Path, vocabulary: Vocabulary, *, revision: str, quantisation: str, threads: int
-) -> TransformerEmbedder:
-    """The bge-m3 embedder: first token, unit length, no prefixes, 1,024 dimensions.
+def load_bge_m3(path: Path, vocabulary: Vocabulary, space: EmbeddingSpace, *, threads: int) -> TransformerEmbedder:
+    """The bge-m3 embedder: first token, unit length, no prefixes.
 
     Raises:
-        ModelError: the engine cannot load `path`, or it does not give what bge-m3 gives.
+        ModelError: the engine cannot load `path`, or it does not give what `space` says.
     """
-    space = EmbeddingSpace(model="bge-m3", revision=revision, quantisation=quantisation, dimension=1_024)
     return TransformerEmbedder(space, Engine(path, threads=threads), vocabulary, BGE_M3_SHAPE)
 
 
