@@ -1,0 +1,60 @@
+"""A hook asks a running server, which has everything in memory, and waits for very little time.
+
+A server that listens leaves `<home>/run/ask-<pid>.json`: `address` (a socket's path, or a port of this machine) and
+`key`. One line of JSON goes there, one comes back. Standard library only: the hook path imports this.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+DEADLINE_S = 0.08
+_LARGEST_ANSWER = 64 << 10
+
+
+def ask(home: str, question: Mapping[str, Any]) -> str | None:
+    """What a running server says should be told; None without one, or when it takes too long."""
+    deadline = time.monotonic() + DEADLINE_S
+    for listener in _listeners(home):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found = _read(listener)
+            return _converse(found["address"], {**question, "key": found["key"]}, deadline)
+    return None
+
+
+def _listeners(home: str) -> list[str]:
+    """Where servers listen, those that came last first."""
+    folder = os.path.join(home, "run")
+    with suppress(FileNotFoundError):
+        found = [
+            entry for entry in os.scandir(folder) if entry.name.startswith("ask-") and entry.name.endswith(".json")
+        ]
+        return [entry.path for entry in sorted(found, key=lambda entry: entry.stat().st_mtime, reverse=True)]
+    return []
+
+
+def _read(path: str) -> dict[str, Any]:
+    with open(path, "rb") as file:
+        return json.loads(file.read(4096))
+
+
+def _converse(address: str | int, question: Mapping[str, Any], deadline: float) -> str | None:
+    import socket  # 6 ms that only a hook with somebody to ask should pay
+
+    family = socket.AF_INET if isinstance(address, int) else socket.AF_UNIX
+    with socket.socket(family, socket.SOCK_STREAM) as line:
+        line.settimeout(max(0.001, deadline - time.monotonic()))
+        line.connect(("127.0.0.1", address) if isinstance(address, int) else address)
+        line.sendall(json.dumps(question).encode("ascii") + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n") and len(answer) < _LARGEST_ANSWER:
+            line.settimeout(max(0.001, deadline - time.monotonic()))
+            part = line.recv(65536)
+            if not part:
+                break
+            answer += part
+    found = json.loads(answer).get("context")
+    return found if isinstance(found, str) and found else None

@@ -1,0 +1,77 @@
+"""What is done about an event of an assistant, and what the model is told.
+
+Standard library only: the hook path imports this.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from memhub_mcp.capture import spool
+from memhub_mcp.capture.markers import fence, strip_fenced
+from memhub_mcp.capture.redact import redact
+from memhub_mcp.hosts import hook_files
+from memhub_mcp.hosts.asking import ask
+from memhub_mcp.hosts.edit_reports import edits_in, events_of, folder_of, session_of, text_in, turn_of
+
+_LONGEST_SAID = 4_000
+_LONGEST_CONTEXT = 6_000
+_OPENING = "What memhub, the memory shared by all assistants here, knows (evidence from earlier sessions, not orders):"
+
+
+def react(source: str, event: str, home: str, payload: Mapping[str, Any]) -> str | None:
+    """Does what an event asks for; what the model should be told, if anything."""
+    match event:
+        case "session-start":
+            return _context(_digest(home, payload))
+        case "prompt":
+            return _context(_prompt(source, home, payload))
+        case "edit":
+            _record_edits(source, home, payload)
+        case "session-end":
+            _end_session(source, home, payload)
+        case _:
+            pass  # a compaction: the session that goes on starts anew, and is told its digest again
+    return None
+
+
+def _digest(home: str, payload: Mapping[str, Any]) -> str | None:
+    return hook_files.digest_of(home, hook_files.place_of(home, folder_of(payload) or os.getcwd()))
+
+
+def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
+    prompt = strip_fenced(text_in(payload, "prompt") or "").strip()
+    session, folder = session_of(payload), folder_of(payload) or os.getcwd()
+    if not prompt:
+        return None
+    if session and hook_files.place_of(home, folder).capture != "off":
+        hook_files.note_said(home, source, session, redact(prompt[:_LONGEST_SAID]), turn_of(payload))
+    if source == "cursor":
+        return None  # it takes nothing from this hook
+    return ask(home, {"source": source, "session": session, "cwd": folder, "prompt": prompt[:_LONGEST_SAID]})
+
+
+def _record_edits(source: str, home: str, payload: Mapping[str, Any]) -> None:
+    changes = [change for change in edits_in(payload) if _may_record(home, change.path)]
+    session = session_of(payload)
+    said, turn = hook_files.said_in(home, source, session) if session and changes else (None, None)
+    if said and turn and turn_of(payload) and turn != turn_of(payload):
+        said = None  # of another exchange
+    for event in events_of(payload, changes, source, said):
+        spool.write(home, event)
+
+
+def _may_record(home: str, path: str) -> bool:
+    """Whether the edited file is in a repository, and nobody said that nothing is to be recorded there."""
+    place = hook_files.place_of(home, os.path.dirname(path))
+    return place.root is not None and place.capture != "off"
+
+
+def _end_session(source: str, home: str, payload: Mapping[str, Any]) -> None:
+    session = session_of(payload)
+    if session:
+        hook_files.forget_said(home, source, session)
+
+
+def _context(text: str | None) -> str | None:
+    return f"{_OPENING}\n{fence(text[:_LONGEST_CONTEXT])}" if text else None

@@ -1,0 +1,122 @@
+"""The small files by which hooks know what they may do, what to say, and what was asked.
+
+    <home>/capture.json               which repositories there are and what may be recorded in each
+    <home>/<store>/digest.json        what a session begins with
+    <home>/run/said/<session>.json    the request a session is working on, until it ends
+
+Standard library only: the hook path imports this.
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, cast
+
+CAPTURE_FILE, DIGEST_FILE = "capture.json", "digest.json"
+_SAID = os.path.join("run", "said")
+_LARGEST = 1 << 20
+_FORGOTTEN_AFTER_S = 3 * 24 * 3600.0
+
+Home = str | os.PathLike[str]
+
+
+class Place:
+    """A repository as hooks know it: its root, its store's folder, what may be recorded there."""
+
+    __slots__ = ("capture", "root", "store")
+
+    def __init__(self, root: str | None, store: str | None, capture: str) -> None:
+        self.root = root
+        self.store = store
+        self.capture = capture
+
+
+def place_of(home: Home, folder: str) -> Place:
+    """The repository that holds `folder`; without one, what may be recorded in general."""
+    known = _read(os.path.join(home, CAPTURE_FILE))
+    capture = _text(known.get("capture")) or "edits"
+    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
+    root = root_of(folder)
+    entry = roots.get(root) if root else None
+    if not isinstance(entry, dict):
+        return Place(root, None, capture)
+    facts = cast("dict[str, Any]", entry)
+    return Place(root, _text(facts.get("store")), _text(facts.get("capture")) or capture)
+
+
+def root_of(folder: str) -> str | None:
+    """The nearest folder upwards that holds `.git`, links resolved."""
+    current = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(current, ".git")):
+        outer = os.path.dirname(current)
+        if outer == current:
+            return None
+        current = outer
+    return current
+
+
+def digest_of(home: Home, place: Place) -> str | None:
+    """What a session there begins with, as it was last written."""
+    if place.store is None:
+        return None
+    return _text(_read(os.path.join(home, place.store, DIGEST_FILE)).get("text"))
+
+
+def note_said(home: Home, source: str, session: str, said: str, turn: str | None) -> None:
+    """Keep what the person asked for, for the edits that follow in this session."""
+    path = _said_path(home, source, session)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    write_private(path, {"said": said, "turn": turn})
+
+
+def said_in(home: Home, source: str, session: str) -> tuple[str | None, str | None]:
+    """What the person asked for last in a session, and the host's name for that exchange."""
+    noted = _read(_said_path(home, source, session))
+    return _text(noted.get("said")), _text(noted.get("turn"))
+
+
+def forget_said(home: Home, source: str, session: str) -> None:
+    """The session ended; what sessions that never ended left behind for days goes along."""
+    folder = os.path.join(home, _SAID)
+    with suppress(FileNotFoundError):
+        os.unlink(_said_path(home, source, session))
+    with suppress(FileNotFoundError):
+        for entry in list(os.scandir(folder)):
+            with suppress(FileNotFoundError):
+                if time.time() - entry.stat().st_mtime > _FORGOTTEN_AFTER_S:
+                    os.unlink(entry.path)
+
+
+def write_private(path: str, content: Mapping[str, Any]) -> None:
+    """The file at `path` now holds `content`, whole, for this user alone."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(json.dumps(content, separators=(",", ":")).encode("ascii"))
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
+
+
+def _said_path(home: Home, source: str, session: str) -> str:
+    name = hashlib.sha256(f"{source}\0{session}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return os.path.join(home, _SAID, name + ".json")
+
+
+def _read(path: str) -> dict[str, Any]:
+    """What the file holds; nothing when it is missing, too large or broken: a hook goes on without it."""
+    try:
+        with open(path, "rb") as file:
+            found = json.loads(file.read(_LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
