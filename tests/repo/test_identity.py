@@ -271,13 +271,7 @@ def test_a_submodule_is_a_repository_of_its_own_and_knows_its_superproject(tmp_p
     assert found_at(nested.root).superproject is None
 
 
-def test_what_libgit2_cannot_read_is_limited_with_its_reason_and_keeps_its_remote(tmp_path: Path) -> None:
-    modern = git_init(tmp_path / "modern", "--object-format=sha256")
-    modern.remote_add("origin", "git@github.com:a/modern.git")
-    modern.commit("one")
-    repository = found_at(modern.root)
-    assert repository.limited == "its objects are sha256, which libgit2 cannot read"
-    assert repository.remote == "github.com/a/modern"
+def test_what_cannot_be_read_is_limited_with_its_reason_and_keeps_its_remote(tmp_path: Path) -> None:
     broken = git_init(tmp_path / "broken")
     broken.remote_add("origin", "git@github.com:a/broken.git")
     with (broken.root / ".git" / "config").open("a") as config:
@@ -285,6 +279,22 @@ def test_what_libgit2_cannot_read_is_limited_with_its_reason_and_keeps_its_remot
     repository = found_at(broken.root)
     assert repository.limited == "its .git/config does not parse"
     assert repository.remote == "github.com/a/broken"
+
+
+def test_sha256_is_read_with_the_git_command_and_limited_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = git_init(tmp_path / "r", "--object-format=sha256")
+    git.remote_add("origin", "git@github.com:a/modern.git")
+    first = git.commit("one")
+    repository = found_at(git.root)
+    assert (repository.limited, repository.born) == (None, True)
+    assert root_commits(repository) == (first,)
+    assert shares_commit(repository, [first])
+    monkeypatch.setenv("PATH", "")
+    repository = found_at(git.root)
+    assert repository.limited == "its objects are sha256, which libgit2 cannot read"
+    assert repository.remote == "github.com/a/modern"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")

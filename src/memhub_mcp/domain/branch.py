@@ -35,3 +35,12 @@ class BranchFacts:
     paths: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     seen_at: datetime
     deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which of the commits `asked` are `head` or lead to it."""
+
+    head: str
+    asked: frozenset[str]
+    reached: frozenset[str]

@@ -43,6 +43,7 @@ class Checkout:
     """The working tree a call is about, read afresh for each call.
 
     `branch` is None on a detached HEAD, `head` is None before the first commit.
+    `operation` is what HEAD is in the middle of, `rebase` or `bisect`; a rebased branch counts as checked out.
     `limited` says why libgit2 cannot read the repository, and is None when it can.
     """
 
@@ -53,6 +54,7 @@ class Checkout:
     head: str | None = None
     default_branch: str | None = None
     shallow: bool = False
+    operation: str | None = None
     limited: str | None = None
 
     @property

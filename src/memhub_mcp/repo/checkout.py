@@ -4,18 +4,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pygit2
-
 from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.config import read_config
+from memhub_mcp.repo.history import HEADS, REMOTES, History, open_history
 from memhub_mcp.repo.layout import Layout, find_layout
-from memhub_mcp.repo.opening import open_repository, why
+from memhub_mcp.repo.opening import open_repository
 from memhub_mcp.repo.plain_files import read_inside, read_plain_file
 
 __all__ = ["checkout_of", "printable", "read_checkout", "read_inside"]
 
-_HEADS = "refs/heads/"
 _USUAL_DEFAULTS = ("main", "master", "trunk")
 
 
@@ -33,17 +31,29 @@ def read_checkout(path: Path, *, never: Collection[Path] = ()) -> Checkout | Non
 
 
 def checkout_of(layout: Layout) -> Checkout:
-    """The checkout of a repository that was found. A repository libgit2 cannot read is read by hand, and says why."""
+    """The checkout of a repository that was found. One that libgit2 cannot read says why, and is read another way."""
     limited: str | None = None
     try:
-        reading = _read(open_repository(layout), layout)
+        open_repository(layout)
     except RepoError as error:
         limited = str(error)
-    except (pygit2.GitError, KeyError, ValueError) as error:
-        limited = why(error)
-    else:
-        return _checkout(layout, reading, None)
-    return _checkout(layout, _read_by_hand(layout), limited)
+    try:
+        reading = _read(open_history(layout), read_config(layout.common_dir / "config"))
+    except RepoError as error:
+        limited = limited or str(error)
+        reading = _read_by_hand(layout)
+    operation, rebased = _operation(layout)
+    return Checkout(
+        root=layout.root,
+        git_dir=layout.git_dir,
+        common_dir=layout.common_dir,
+        branch=_printable(reading.branch or rebased),
+        head=reading.head,
+        default_branch=_printable(reading.default_branch),
+        shallow=layout.limited is None and bool(read_plain_file(layout.common_dir / "shallow")),
+        operation=operation,
+        limited=limited,
+    )
 
 
 def printable(name: str) -> str:
@@ -51,43 +61,40 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _checkout(layout: Layout, reading: _Reading, limited: str | None) -> Checkout:
-    return Checkout(
-        root=layout.root,
-        git_dir=layout.git_dir,
-        common_dir=layout.common_dir,
-        branch=printable(reading.branch) if reading.branch else None,
-        head=reading.head,
-        default_branch=printable(reading.default_branch) if reading.default_branch else None,
-        shallow=layout.limited is None and bool(read_plain_file(layout.common_dir / "shallow")),
-        limited=limited,
-    )
+def _printable(name: str | None) -> str | None:
+    return printable(name) if name else None
 
 
-def _read(repo: pygit2.Repository, layout: Layout) -> _Reading:
-    target = repo.references["HEAD"].target
-    branch = _branch_of(target)
-    head: str | None = None
-    try:
-        head = str(repo.head.peel(pygit2.Commit).id)
-    except pygit2.GitError:
-        if branch is None:
-            raise
-    config = read_config(layout.common_dir / "config")
-    return _Reading(branch, head, _default_branch(repo, config, branch))
+def _read(history: History, config: Mapping[str, str]) -> _Reading:
+    branch = _branch_of(history.symbolic("HEAD"))
+    head = history.tip("HEAD")
+    if branch is None and head is None:
+        raise RepoError("its HEAD leads nowhere")
+    return _Reading(branch, head, _default_branch(history, config, branch))
 
 
-def _default_branch(repo: pygit2.Repository, config: Mapping[str, str], current: str | None) -> str | None:
-    origin = repo.references.get("refs/remotes/origin/HEAD")
-    if origin is not None and isinstance(origin.target, str):
-        return origin.target.removeprefix("refs/remotes/origin/")
+def _default_branch(history: History, config: Mapping[str, str], current: str | None) -> str | None:
+    origin = history.symbolic(f"{REMOTES}origin/HEAD")
+    if origin is not None:
+        return origin.removeprefix(f"{REMOTES}origin/")
     for name in (config.get("init.defaultbranch"), *_USUAL_DEFAULTS):
-        if name and repo.references.get(f"{_HEADS}{name}") is not None:
+        if name and history.tip(f"{HEADS}{name}") is not None:
             return name
-    locals_ = [name for name in repo.references if name.startswith(_HEADS)]
-    if not locals_:
+    branches = [name.removeprefix(HEADS) for name in history.tips() if name.startswith(HEADS)]
+    if not branches:
         return current
-    return locals_[0].removeprefix(_HEADS) if len(locals_) == 1 else None
+    return branches[0] if len(branches) == 1 else None
+
+
+def _operation(layout: Layout) -> tuple[str | None, str | None]:
+    """What HEAD is in the middle of, and the branch that is being rebased."""
+    if layout.limited is not None:
+        return None, None
+    for folder in ("rebase-merge", "rebase-apply"):
+        name = _text(layout.git_dir / folder / "head-name")
+        if name:
+            return "rebase", _branch_of(name)
+    return ("bisect" if read_plain_file(layout.git_dir / "BISECT_LOG") is not None else None), None
 
 
 def _read_by_hand(layout: Layout) -> _Reading:
@@ -102,7 +109,7 @@ def _read_by_hand(layout: Layout) -> _Reading:
     head = text if target is None else _resolve_by_hand(layout, target)
     config = read_config(layout.common_dir / "config")
     candidates = [config.get("init.defaultbranch"), *_USUAL_DEFAULTS]
-    default = next((name for name in candidates if name and _resolve_by_hand(layout, f"{_HEADS}{name}")), None)
+    default = next((name for name in candidates if name and _resolve_by_hand(layout, f"{HEADS}{name}")), None)
     return _Reading(branch, head if _is_object_id(head) else None, default)
 
 
@@ -119,8 +126,8 @@ def _resolve_by_hand(layout: Layout, reference: str) -> str | None:
     return None
 
 
-def _branch_of(target: object) -> str | None:
-    return target.removeprefix(_HEADS) if isinstance(target, str) and target.startswith(_HEADS) else None
+def _branch_of(target: str | None) -> str | None:
+    return target.removeprefix(HEADS) if target and target.startswith(HEADS) else None
 
 
 def _is_object_id(text: str | None) -> bool:

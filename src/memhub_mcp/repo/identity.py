@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import pygit2
-from pygit2.enums import SortMode
-
 from memhub_mcp.domain.scope import Alias, AliasKind
 from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.config import read_config, subsections
+from memhub_mcp.repo.history import HEADS, REMOTES, History, open_history
 from memhub_mcp.repo.layout import Layout, find_layout, find_superproject
-from memhub_mcp.repo.opening import open_repository, why
 from memhub_mcp.repo.plain_files import read_plain_file
 from memhub_mcp.repo.remotes import chosen_remote, normalise_remote, remote_name, ssh_host_names
 
@@ -74,12 +71,10 @@ def discover(path: Path, *, never: Collection[Path] = (), person_home: Path | No
     if limited is None:
         config = read_config(layout.common_dir / "config")
         try:
-            repo = open_repository(layout)
-            born = bool(_starts(repo)) or any(True for _ in repo.references)
+            history = open_history(layout)
+            born = bool(_starts(history)) or bool(history.tips())
         except RepoError as error:
             limited = str(error)
-        except (pygit2.GitError, KeyError, ValueError) as error:
-            limited = why(error)
     remote, upstream = _remotes(layout, config, person_home)
     return Repository(
         layout=layout,
@@ -97,66 +92,40 @@ def root_commits(repository: Repository) -> tuple[str, ...]:
     """The first commits behind HEAD and the default branch, following first parents: HEAD's first.
 
     Empty before the first commit, and in a shallow or limited repository, which does not know them.
+
+    Raises:
+        RepoError: the history cannot be read; the text is the reason alone.
     """
     if repository.shallow or repository.limited:
         return ()
-    try:
-        repo = open_repository(repository.layout)
-        return tuple(dict.fromkeys(_first_commit(repository.layout, tip) for tip in _starts(repo)))
-    except (pygit2.GitError, KeyError, ValueError) as error:
-        raise RepoError(why(error)) from error
+    starts = _starts(open_history(repository.layout))
+    return tuple(dict.fromkeys(_first_commit(repository.layout, tip) for tip in starts))
 
 
 def shares_commit(repository: Repository, commits: Iterable[str]) -> bool:
     """Whether the repository holds one of `commits`; False when it is limited."""
     if repository.limited:
         return False
-    try:
-        repo = open_repository(repository.layout)
-        return any(commit in repo for commit in commits)
-    except (pygit2.GitError, ValueError) as error:
-        raise RepoError(why(error)) from error
+    history = open_history(repository.layout)
+    return any(history.holds(commit) for commit in commits)
 
 
 def recent_commits(repository: Repository, limit: int) -> tuple[str, ...]:
     """Up to `limit` commits behind HEAD, newest first; empty when there is none or the repository is limited."""
     if repository.limited:
         return ()
-    try:
-        repo = open_repository(repository.layout)
-        found: list[str] = []
-        for tip in _starts(repo)[:1]:
-            for commit in repo.walk(tip, SortMode.TIME):
-                found.append(str(commit.id))
-                if len(found) == limit:
-                    break
-        return tuple(found)
-    except (pygit2.GitError, KeyError, ValueError) as error:
-        raise RepoError(why(error)) from error
+    history = open_history(repository.layout)
+    return tuple(history.walk(_starts(history)[:1], limit=limit))
 
 
-def _starts(repo: pygit2.Repository) -> list[pygit2.Oid]:
-    names = ["HEAD", "refs/remotes/origin/HEAD", *(f"refs/heads/{name}" for name in _USUAL_DEFAULTS)]
-    tips: dict[pygit2.Oid, None] = {}
-    for name in names:
-        reference = repo.references.get(name)
-        if reference is None:
-            continue
-        try:
-            tips[reference.peel(pygit2.Commit).id] = None
-        except (KeyError, pygit2.GitError):
-            continue  # an unborn branch, or a default branch that was not fetched
-    return list(tips)
+def _starts(history: History) -> list[str]:
+    names = ("HEAD", f"{REMOTES}origin/HEAD", *(f"{HEADS}{name}" for name in _USUAL_DEFAULTS))
+    return list(dict.fromkeys(tip for name in names if (tip := history.tip(name)) is not None))
 
 
 @lru_cache(maxsize=64)
-def _first_commit(layout: Layout, tip: pygit2.Oid) -> str:
-    walker = open_repository(layout).walk(tip, SortMode.NONE)
-    walker.simplify_first_parent()
-    last = tip
-    for commit in walker:
-        last = commit.id
-    return str(last)
+def _first_commit(layout: Layout, tip: str) -> str:
+    return open_history(layout).walk([tip], first_parent=True)[-1]
 
 
 def _remotes(layout: Layout, config: Mapping[str, str], person_home: Path | None) -> tuple[str | None, str | None]:

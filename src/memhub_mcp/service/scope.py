@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from memhub_mcp.domain.clock import Clock, system_clock
 from memhub_mcp.domain.memory import Kind
 from memhub_mcp.domain.replies import ScopeReply
 from memhub_mcp.domain.scope import Caller, Checkout, Tier, Workspace
 from memhub_mcp.repo.checkout import checkout_of
-from memhub_mcp.repo.visibility import Ancestry
+from memhub_mcp.service.lookout import Lookout
 from memhub_mcp.service.places import Place, Places
 from memhub_mcp.service.recognition import Recognition
 from memhub_mcp.service.sight import Sight
@@ -65,6 +66,8 @@ class Scope:
         hidden, limited = self.hidden, self.sight.limited
         if hidden:
             reply["hidden"] = hidden
+        if self.sight.partial:
+            reply["visibility"] = "partial"
         if limited:
             reply["repo"] = f"limited({limited})"
         return reply
@@ -73,10 +76,12 @@ class Scope:
 class Scopes:
     """Finds the scope of each call afresh. Threads may share it."""
 
-    def __init__(self, *, settings: Settings, registry: Workspaces, stores: Stores) -> None:
+    def __init__(
+        self, *, settings: Settings, registry: Workspaces, stores: Stores, clock: Clock = system_clock
+    ) -> None:
         self._places = Places(settings=settings, registry=registry, recognition=Recognition(registry, stores))
         self._stores = stores
-        self._ancestry = Ancestry()
+        self._lookout = Lookout(clock)
 
     def resolve(self, caller: Caller) -> Scope:
         """The scope of `caller`.
@@ -92,6 +97,10 @@ class Scopes:
         place = self._places.of_file(file)
         return self._scope(place, checkout_of(place.repository.layout)) if place and place.repository else None
 
+    def close(self) -> None:
+        """Let go of what still looks at a repository, before the stores are closed."""
+        self._lookout.close()
+
     def _scope(self, place: Place | None, checkout: Checkout | None) -> Scope:
         workspace = place.workspace if place else None
         store = self._stores.of(workspace) if workspace else None
@@ -101,7 +110,7 @@ class Scopes:
             user=self._stores.user(),
             checkout=checkout,
             notes=place.notes if place else (),
-            sight=Sight(store, checkout, self._ancestry),
+            sight=Sight(store, checkout, self._lookout),
         )
 
     def _checkout(self, place: Place, caller: Caller) -> Checkout | None:

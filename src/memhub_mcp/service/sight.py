@@ -5,7 +5,11 @@ import threading
 from memhub_mcp.domain.memory import Filter
 from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.errors import RepoError
-from memhub_mcp.repo.visibility import Ancestry, next_commit, own_commit
+from memhub_mcp.repo.history import open_history
+from memhub_mcp.repo.layout import find_layout
+from memhub_mcp.repo.reflog import read_log
+from memhub_mcp.repo.visibility import default_tips, own_commit
+from memhub_mcp.service.lookout import Lookout, View
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
 
@@ -13,28 +17,41 @@ from memhub_mcp.store.file import Store
 class Sight:
     """One call's view of the branch memories of `store`; worked out when first asked for."""
 
-    def __init__(self, store: Store | None, checkout: Checkout | None, ancestry: Ancestry) -> None:
+    def __init__(self, store: Store | None, checkout: Checkout | None, lookout: Lookout) -> None:
         self._store = store
         self._checkout = checkout
-        self._ancestry = ancestry
+        self._lookout = lookout
         self._lock = threading.Lock()
-        self._anchors: frozenset[int] | None = None
-        self.limited: str | None = checkout.limited if checkout else None
+        self._view: View | None = None
+        self._limited = checkout.limited if checkout else None
 
     @property
     def anchors(self) -> frozenset[int]:
-        """The anchors seen from HEAD: those of its branch, and those whose commit is an ancestor."""
+        """The anchors seen from HEAD."""
         with self._lock:
-            if self._anchors is None:
-                self._anchors = self._look()
-            return self._anchors
+            if self._view is None:
+                if self._store is None or self._checkout is None:
+                    self._view = View(frozenset())
+                else:
+                    self._view = self._lookout.view(self._store, self._checkout)
+            return self._view.anchors
 
     @property
     def hidden(self) -> int:
         """How many memories other branches keep to themselves; 0 until anchors were asked for."""
-        if self._store is None or self._anchors is None:
+        if self._store is None or self._view is None:
             return 0
-        return self._store.memories.hidden(Filter(anchors=self._anchors))
+        return self._store.memories.hidden(Filter(anchors=self._view.anchors))
+
+    @property
+    def partial(self) -> bool:
+        """Whether history was not read to its end yet."""
+        return self._view is not None and self._view.partial
+
+    @property
+    def limited(self) -> str | None:
+        """Why the repository cannot be read, as far as it cannot."""
+        return self._limited or (self._view.limited if self._view else None)
 
     def anchor_for_new(self, tx: Transaction) -> int:
         """The anchor of a memory written on the checkout's branch now."""
@@ -42,42 +59,26 @@ class Sight:
         if store is None or checkout is None or checkout.branch is None:
             raise ValueError("there is no branch to stand on")
         try:
-            commit = own_commit(checkout)
+            commit = _own_commit(checkout)
         except RepoError as error:
-            commit, self.limited = None, str(error)
+            commit, self._limited = None, str(error)
         anchor = store.anchors.ensure(tx, checkout.branch, commit, checkout.head if commit is None else None)
         with self._lock:
-            if self._anchors is not None:
-                self._anchors |= {anchor}
+            if self._view is not None:
+                self._view = View(self._view.anchors | {anchor}, self._view.partial, self._view.limited)
         return anchor
 
-    def _look(self) -> frozenset[int]:
-        store, checkout = self._store, self._checkout
-        if store is None or checkout is None:
-            return frozenset()
-        anchors = store.anchors.all()
-        seen = {anchor.id for anchor in anchors if anchor.branch == checkout.branch}
-        if checkout.limited or checkout.head is None:
-            return frozenset(seen)
-        try:
-            if self._settle_pending(store, checkout):
-                anchors = store.anchors.all()
-            commits = {anchor.commit for anchor in anchors if anchor.commit and anchor.id not in seen}
-            reached = self._ancestry.among(checkout.root, checkout.head, commits)
-        except RepoError as error:
-            self.limited = str(error)
-            return frozenset(seen)
-        return frozenset(seen | {anchor.id for anchor in anchors if anchor.commit in reached})
 
-    def _settle_pending(self, store: Store, checkout: Checkout) -> bool:
-        """Give a pending anchor the commit its branch got since. Whether one was settled."""
-        if store.read_only:
-            return False
-        pending = {anchor.branch: anchor.pending_at for anchor in store.anchors.all() if anchor.commit is None}
-        made = {branch: next_commit(checkout, branch, after) for branch, after in pending.items()}
-        moved = {branch: commit for branch, commit in made.items() if commit}
-        if moved:
-            with store.write() as tx:
-                for branch, commit in moved.items():
-                    store.anchors.settle(tx, branch, commit)
-        return bool(moved)
+def _own_commit(checkout: Checkout) -> str | None:
+    """HEAD, if it is a commit of its branch; None while the branch has none of its own, or is being rebased."""
+    if checkout.branch is None or checkout.head is None or checkout.operation is not None:
+        return None
+    if checkout.branch == checkout.default_branch:
+        return checkout.head
+    layout = find_layout(checkout.root)
+    if layout is None:
+        raise RepoError("the repository is gone")
+    history = open_history(layout)
+    log = read_log(checkout.common_dir, checkout.branch)
+    defaults = default_tips(history, checkout.default_branch)
+    return own_commit(history, log, checkout.branch, checkout.head, defaults)

@@ -3,13 +3,15 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from memhub_mcp.domain.branch import Reach
 from memhub_mcp.store.connection import Database, Transaction
 from memhub_mcp.store.values import to_json
 
 _KEPT_HEADS = 16
 
-_WATCHED = "SELECT branch, tip, born, newest_anchor FROM branch_watch"
+_WATCHED = "SELECT branch, tip, born, newest_anchor, is_gone FROM branch_watch"
 _WATCH = "INSERT OR REPLACE INTO branch_watch (branch, tip, born, newest_anchor) VALUES (?, ?, ?, ?)"
+_MARK_GONE = "UPDATE branch_watch SET is_gone = 1 WHERE branch = ?"
 _PATCHES = "SELECT sha, patch_id FROM commit_patch WHERE sha IN (SELECT value FROM json_each(?))"
 _PUT_PATCH = "INSERT OR IGNORE INTO commit_patch (sha, patch_id) VALUES (?, ?)"
 _STRAY = """
@@ -19,22 +21,32 @@ WHERE commit_sha IS NOT NULL AND commit_patch.since IS NULL
 _PUT_ORIGIN = """
 INSERT INTO commit_patch (sha, patch_id, since) VALUES (?, ?, ?) ON CONFLICT (sha) DO UPDATE SET since = excluded.since
 """
-_BASES = """
+_NEW_BASES = """
 SELECT since FROM commit_patch WHERE since <> '' UNION SELECT base FROM branch_squash
+EXCEPT SELECT sha FROM compared_base
 """
+_COMPARED = "INSERT OR IGNORE INTO compared_base (sha) VALUES (?)"
 _SQUASHES = "SELECT sha, base FROM branch_squash WHERE branch = ?"
 _PUT_SQUASH = "INSERT OR REPLACE INTO branch_squash (branch, sha, base, patch_id) VALUES (?, ?, ?, ?)"
 _SAME_CHANGE = """
-SELECT a.id, other.sha, own.since FROM anchor AS a
-JOIN commit_patch AS own ON own.sha = a.commit_sha
+SELECT a.id, other.sha, own.since FROM json_each(?) AS wanted
+JOIN commit_patch AS other ON other.sha = wanted.value
+JOIN commit_patch AS own ON own.patch_id = other.patch_id AND own.sha <> other.sha AND own.since IS NOT NULL
+JOIN anchor AS a ON a.commit_sha = own.sha
+UNION
+SELECT a.id, other.sha, own.since FROM json_each(?) AS wanted
+JOIN anchor AS a ON a.branch = wanted.value
+JOIN commit_patch AS own ON own.sha = a.commit_sha AND own.since IS NOT NULL
 JOIN commit_patch AS other ON other.patch_id = own.patch_id AND other.sha <> own.sha
-WHERE own.since IS NOT NULL
-AND (other.sha IN (SELECT value FROM json_each(?)) OR a.branch IN (SELECT value FROM json_each(?)))
 """
 _SAME_SQUASH = """
-SELECT squash.branch, squash.sha, other.sha, squash.base FROM branch_squash AS squash
+SELECT squash.branch, squash.sha, other.sha, squash.base FROM json_each(?) AS wanted
+JOIN commit_patch AS other ON other.sha = wanted.value
+JOIN branch_squash AS squash ON squash.patch_id = other.patch_id AND squash.sha <> other.sha
+UNION
+SELECT squash.branch, squash.sha, other.sha, squash.base FROM json_each(?) AS wanted
+JOIN branch_squash AS squash ON squash.branch = wanted.value
 JOIN commit_patch AS other ON other.patch_id = squash.patch_id AND other.sha <> squash.sha
-WHERE other.sha IN (SELECT value FROM json_each(?)) OR squash.branch IN (SELECT value FROM json_each(?))
 """
 _SAME_BLOB = """
 SELECT DISTINCT branch FROM branch_path JOIN json_each(?) AS changed
@@ -50,6 +62,20 @@ _FLOOR = "SELECT value FROM meta WHERE key = 'compared_since'"
 _SET_FLOOR = "INSERT OR REPLACE INTO meta (key, value) VALUES ('compared_since', ?)"
 _NEWEST = "SELECT branch, max(id) FROM anchor GROUP BY branch"
 
+_RIVALS = """
+WITH common AS (
+    SELECT seq, subject_key, generation, tier FROM memory
+    WHERE status = 'active' AND subject_key IS NOT NULL
+    AND (tier = 'workspace' OR (tier = 'branch' AND anchor IN (SELECT value FROM json_each(?))))
+)
+SELECT (
+    SELECT latest.seq FROM common AS latest WHERE latest.subject_key = older.subject_key
+    ORDER BY latest.generation DESC, latest.seq DESC LIMIT 1
+) AS winner, older.seq
+FROM common AS older
+WHERE winner <> older.seq
+AND EXISTS (SELECT 1 FROM common AS other WHERE other.subject_key = older.subject_key AND other.tier = 'branch')
+"""
 _TWINS = """
 SELECT old.id, new.id FROM anchor AS old JOIN anchor AS new ON new.commit_sha IS old.commit_sha
 WHERE old.branch = ? AND new.branch = ?
@@ -74,15 +100,7 @@ class Watch:
     tip: str
     born: str | None
     newest_anchor: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Which of the commits `asked` lead to `head`."""
-
-    head: str
-    asked: frozenset[str]
-    reached: frozenset[str]
+    is_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +121,25 @@ class Landings:
 
     def watched(self) -> dict[str, Watch]:
         """What was compared last, by branch."""
-        return {branch: Watch(tip, born, newest) for branch, tip, born, newest in self._db.read(_WATCHED)}
+        return {
+            branch: Watch(tip, born, newest, bool(gone)) for branch, tip, born, newest, gone in self._db.read(_WATCHED)
+        }
 
     def watch(self, tx: Transaction, branch: str, watch: Watch) -> None:
         """Note that this state of `branch` was compared."""
         tx.run(_WATCH, (branch, watch.tip, watch.born, watch.newest_anchor))
 
+    def mark_gone(self, tx: Transaction, branch: str) -> None:
+        """Note that `branch` was deleted."""
+        tx.run(_MARK_GONE, (branch,))
+
     def newest_anchors(self) -> dict[str, int]:
         """The newest anchor of each branch that has one."""
-        return dict((branch, newest) for branch, newest in self._db.read(_NEWEST))
+        return {row[0]: row[1] for row in self._db.read(_NEWEST)}
 
     def patch_ids(self, commits: Iterable[str]) -> dict[str, str | None]:
         """The patch-ids of those of `commits` that were looked at."""
-        return dict((sha, patch_id) for sha, patch_id in self._db.read(_PATCHES, (to_json(commits),)))
+        return {row[0]: row[1] for row in self._db.read(_PATCHES, (to_json(commits),))}
 
     def put_patch_ids(self, tx: Transaction, patch_ids: Mapping[str, str | None]) -> None:
         """Keep the patch-ids of commits."""
@@ -129,13 +153,18 @@ class Landings:
         """Keep what an anchor's commit changed and where it had left the default branch."""
         tx.run(_PUT_ORIGIN, (commit, patch_id, since or ""))
 
-    def bases(self) -> set[str]:
-        """Where branches with memories left the default branch."""
-        return {base for (base,) in self._db.read(_BASES)}
+    def new_bases(self) -> set[str]:
+        """Where branches with memories left the default branch, as far as it was not compared since."""
+        return {base for (base,) in self._db.read(_NEW_BASES)}
+
+    def note_compared(self, tx: Transaction, bases: Iterable[str], floor: str) -> None:
+        """Everything behind HEADs that were seen was compared since `floor`, and so since each of `bases`."""
+        tx.run_many(_COMPARED, [(base,) for base in bases])
+        tx.run(_SET_FLOOR, (floor,))
 
     def squashes(self, branch: str) -> dict[str, str]:
         """The commits of `branch` whose squash is known, with the base of each."""
-        return dict((sha, base) for sha, base in self._db.read(_SQUASHES, (branch,)))
+        return {row[0]: row[1] for row in self._db.read(_SQUASHES, (branch,))}
 
     def put_squash(self, tx: Transaction, branch: str, commit: str, base: str, patch_id: str) -> None:
         """Keep the patch-id of base..commit."""
@@ -183,9 +212,9 @@ class Landings:
         rows = self._db.read(_FLOOR)
         return rows[0][0] if rows else None
 
-    def set_floor(self, tx: Transaction, commit: str) -> None:
-        """Note how far back commits were compared."""
-        tx.run(_SET_FLOOR, (commit,))
+    def rivals(self, anchors: Iterable[int]) -> list[tuple[int, int]]:
+        """(latest, older): active memories of one subject, at least one of them of a branch, at one of `anchors`."""
+        return [(latest, older) for latest, older in self._db.read(_RIVALS, (to_json(anchors),))]
 
     def rename(self, tx: Transaction, old: str, new: str) -> None:
         """What stood on branch `old` stands on `new` from now on. What was seen of both has to be seen anew."""

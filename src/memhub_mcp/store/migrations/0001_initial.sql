@@ -15,6 +15,8 @@ CREATE TABLE anchor (
     UNIQUE (branch, commit_sha)
 ) STRICT;
 
+CREATE INDEX anchor_commit ON anchor (commit_sha) WHERE commit_sha IS NOT NULL;
+
 CREATE TABLE session (
     seq          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -185,7 +187,8 @@ CREATE TABLE branch_watch (
     branch        TEXT PRIMARY KEY,
     tip           TEXT NOT NULL,
     born          TEXT,
-    newest_anchor INTEGER NOT NULL
+    newest_anchor INTEGER NOT NULL,
+    is_gone       INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- What a squash of a branch up to one of its commits looks like: the patch-id of base..sha.
@@ -208,6 +211,11 @@ CREATE TABLE commit_patch (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX commit_patch_same ON commit_patch (patch_id) WHERE patch_id IS NOT NULL;
+
+-- Where branches left the default branch, as far as everything behind HEADs since then was compared.
+CREATE TABLE compared_base (
+    sha TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 
 -- Where the work of an anchor arrived under another commit: rebased, cherry-picked, squashed.
 CREATE TABLE landing (

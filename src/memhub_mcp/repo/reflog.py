@@ -1,0 +1,81 @@
+"""What git noted of a branch: when it was made, what was committed on it, what it was called before."""
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from memhub_mcp.repo.plain_files import read_plain_file
+
+_HEADS = "refs/heads/"
+_LARGEST_BYTES = 4 << 20
+_LINE = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.{0,1000}?) (\d{1,20}) ([+-]\d{4})(?:\t(.*))?")
+_MOVED_ONLY = re.compile(r"reset:|branch:|checkout:|clone:|fetch|update by push|.*: fast-forward", re.IGNORECASE)
+_RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One move of a branch. `old` is all zeros when the branch was made."""
+
+    old: str
+    new: str
+    stamp: str
+    message: str
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether something was committed, rather than the branch set to a commit that existed."""
+        return self.message.startswith(("commit", "cherry-pick", "revert", "am:"))
+
+    @property
+    def is_move(self) -> bool:
+        """Whether the branch was only set to a commit that existed."""
+        return _MOVED_ONLY.match(self.message) is not None or _RENAMED.match(self.message) is not None
+
+    @property
+    def signature(self) -> str:
+        """What tells this entry from others, without saying who made it."""
+        return sha256(f"{self.old} {self.new} {self.stamp} {self.message}".encode(errors="replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchLog:
+    """The reflog of one branch, oldest entry first; empty when git keeps none."""
+
+    entries: tuple[LogEntry, ...] = ()
+
+    @property
+    def born(self) -> LogEntry | None:
+        """The entry that made the branch, unless it has expired."""
+        first = self.entries[0] if self.entries else None
+        return first if first and not first.old.strip("0") else None
+
+    def since(self, commit: str | None) -> tuple[LogEntry, ...]:
+        """The entries after the branch last stood at `commit`; all when it never did."""
+        for position in range(len(self.entries) - 1, -1, -1):
+            if self.entries[position].new == commit:
+                return self.entries[position + 1 :]
+        return self.entries
+
+    def was_called(self, name: str) -> bool:
+        """Whether the branch had the name `name` once."""
+        renames = (_RENAMED.match(entry.message) for entry in self.entries)
+        return any(rename is not None and rename[1] == name for rename in renames)
+
+
+def read_log(common_dir: Path, branch: str) -> BranchLog:
+    """The reflog of a local branch. A log that is too large or no regular file counts as none."""
+    folder = common_dir / "logs" / "refs" / "heads"
+    if any(part in ("", ".", "..") for part in branch.split("/")):
+        return BranchLog()
+    data = read_plain_file(folder / branch, max_bytes=_LARGEST_BYTES)
+    if not data:
+        return BranchLog()
+    found: list[LogEntry] = []
+    for line in data.decode("utf-8", "surrogateescape").splitlines():
+        match = _LINE.fullmatch(line)
+        if match:
+            old, new, who, at, zone, message = match.groups()
+            found.append(LogEntry(old, new, f"{who} {at} {zone}", message or ""))
+    return BranchLog(tuple(found))
