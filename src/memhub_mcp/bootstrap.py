@@ -27,7 +27,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     doors = models or Models(settings)
     registry = Workspaces(settings.home, clock)
     stores = Stores(settings.home, clock)
-    scopes = Scopes(settings=settings, registry=registry, stores=stores)
+    scopes = Scopes(settings=settings, registry=registry, stores=stores, clock=clock)
     indexing = Indexing(clock=clock)
     maintenance = Maintenance(home=settings.home, scopes=scopes, models=doors, indexing=indexing)
     memories = Memories(
@@ -40,6 +40,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
 
     def close() -> None:
         doors.close()
+        scopes.close()
         stores.close()
         registry.close()
 
