@@ -30,6 +30,8 @@ _TOUCHING = """SELECT -g.committed_at, g.seq, g.sha, iif(c.kind = 'rename', o.na
     LEFT JOIN path AS o ON o.id = c.old_path
     WHERE p.name = ? AND (-g.committed_at, g.seq) >= (?, ?) ORDER BY 1, 2"""
 _FIND_PATCH = "SELECT sha FROM git_commit WHERE patch_id = ? ORDER BY committed_at DESC"
+_PAGE = "SELECT seq FROM git_commit WHERE seq > ? ORDER BY seq LIMIT 200"
+_ALL = "SELECT seq, sha FROM git_commit ORDER BY seq"
 _COUNT = "SELECT count(*) FROM git_commit"
 _OUTDATED = "SELECT sha FROM git_commit WHERE redaction < ? ORDER BY committed_at DESC LIMIT ?"
 _TEXTS = "SELECT seq, message, patch FROM git_commit WHERE note IS NOT ?"
@@ -112,6 +114,13 @@ class Commits:
         """Commits found by words, best first."""
         return self.words.search(terms, None, limit)
 
+    def walk(self) -> Iterator[tuple[int, Commit]]:
+        """Every commit with its row, without holding all at once."""
+        last = 0
+        while seqs := [seq for (seq,) in self._db.read(_PAGE, (last,))]:
+            yield from sorted(self.get_many(seqs).items())
+            last = seqs[-1]
+
     def find_patch_id(self, patch_id: str) -> list[str]:
         """Commits that make the same change."""
         return [sha for (sha,) in self._db.read(_FIND_PATCH, (patch_id,))]
@@ -187,13 +196,8 @@ class Commits:
 
 def faults(db: Database) -> list[str]:
     """One line for each commit that cannot be understood."""
-    commits, found = Commits(db), list[str]()
-    rows = db.read("SELECT seq, sha FROM git_commit")
-    for start in range(0, len(rows), 500):
-        part = rows[start : start + 500]
-        understood = commits.get_many(seq for seq, _ in part)
-        found.extend(f"commit {sha} (row {seq}) cannot be read" for seq, sha in part if seq not in understood)
-    return found
+    understood = {seq for seq, _ in Commits(db).walk()}
+    return [f"commit {sha} (row {seq}) cannot be read" for seq, sha in db.read(_ALL) if seq not in understood]
 
 
 def _commit(row: Row, changes: Iterable[Row]) -> Commit:

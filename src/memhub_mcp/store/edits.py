@@ -1,7 +1,8 @@
 """Edits that hooks and transcripts reported, each one change to one file."""
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from memhub_mcp.domain.revision import ChangeKind, Edit, EditEvent
 from memhub_mcp.store.connection import Database, Row, Transaction
@@ -14,6 +15,7 @@ _ADD = f"INSERT INTO edit (identity, {_COLUMNS}) VALUES ({marks(20)})"
 _SELECT = f"SELECT {_COLUMNS} FROM edit"
 _IS_KNOWN = "SELECT 1 FROM edit WHERE identity = ?"
 _BY_PATH = f"{_SELECT} WHERE path = ? ORDER BY seq DESC LIMIT ?"
+_PAGE = f"SELECT seq, {_COLUMNS} FROM edit WHERE seq > ? ORDER BY seq LIMIT 50"
 _ALL = f"{_SELECT} ORDER BY seq"
 _TEXTS = "SELECT id, said, body FROM edit"
 _ERASE = "DELETE FROM edit WHERE id IN (SELECT value FROM json_each(?))"
@@ -75,6 +77,15 @@ class Edits:
             except (ValueError, KeyError):
                 continue  # `doctor` lists it, see Store.damaged_rows
         return found
+
+    def walk(self) -> Iterator[Edit]:
+        """Every edit in the order they were drained, without holding all at once."""
+        last = 0
+        while rows := self._db.read(_PAGE, (last,)):
+            for row in rows:
+                with contextlib.suppress(ValueError, KeyError):
+                    yield _edit(row[1:])
+            last = rows[-1][0]
 
     def erase(self, tx: Transaction, ids: Iterable[str]) -> None:
         """Remove edits. `Store.compact` afterwards clears the files."""

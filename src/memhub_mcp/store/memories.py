@@ -1,6 +1,6 @@
 """Memories, their versions, links and judgements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
@@ -21,6 +21,7 @@ from memhub_mcp.store.values import (
     to_micros,
 )
 
+_PAGE = 500
 _COLUMNS = """m.seq, m.id, m.version, m.kind, m.tier, m.status, m.text, m.subject, m.branch, m.anchor, m.commit_sha,
     m.sources, m.session, m.origin_workspace, m.files, m.symbols, m.search_keys, m.solution, m.environment,
     m.created_at, m.updated_at, m.valid_until, m.last_used_at, m.generation, m.useful, m.wrong, m.outdated"""
@@ -50,6 +51,7 @@ _LINKS = """
     SELECT l.relation, 'out', m.id FROM link AS l JOIN memory AS m ON m.seq = l.to_memory WHERE l.from_memory = ?1
     UNION ALL
     SELECT l.relation, 'in', m.id FROM link AS l JOIN memory AS m ON m.seq = l.from_memory WHERE l.to_memory = ?1"""
+_ALL_LINKS = "SELECT from_memory, to_memory, relation FROM link ORDER BY from_memory, to_memory, relation"
 _NEIGHBOURS = """WITH given AS (SELECT value AS seq FROM json_each(?1))
     SELECT from_memory, to_memory, relation FROM link
         WHERE from_memory IN given AND to_memory NOT IN given
@@ -61,6 +63,7 @@ _NEIGHBOURS = """WITH given AS (SELECT value AS seq FROM json_each(?1))
 _ERASE = "DELETE FROM memory WHERE seq IN (SELECT value FROM json_each(?))"
 _ERASE_WORDS = "DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(?))"
 _TOMBSTONE = "INSERT OR IGNORE INTO tombstone (content_key) VALUES (?)"
+_TOMBSTONES = "SELECT content_key FROM tombstone"
 _IS_TOMBSTONED = "SELECT 1 FROM tombstone WHERE content_key = ?"
 
 
@@ -204,6 +207,16 @@ class Memories:
         page = f"SELECT m.seq FROM memory AS m WHERE {condition} {order} LIMIT ?"
         return _understood(self._db.read(f"{_SELECT} WHERE m.seq IN ({page}) {order}", (*params, limit)))
 
+    def walk(self, filter: Filter) -> Iterator[Memory]:
+        """Every visible memory, in the order they were first stored, without holding all at once."""
+        condition, params = conditions(filter)
+        page = f"SELECT m.seq FROM memory AS m WHERE {condition} AND m.seq > ? ORDER BY m.seq LIMIT {_PAGE}"
+        last = 0
+        while seqs := [seq for (seq,) in self._db.read(page, (*params, last))]:
+            found = self.by_seqs(seqs)
+            yield from (found[seq] for seq in seqs if seq in found)
+            last = seqs[-1]
+
     def seqs(self, filter: Filter) -> list[int]:
         """The rows of every visible memory."""
         condition, params = conditions(filter)
@@ -245,6 +258,10 @@ class Memories:
         """Relation, direction and the other memory's id."""
         return [(relation, direction, other) for relation, direction, other in self._db.read(_LINKS, (seq,))]
 
+    def all_links(self) -> list[Link]:
+        """Every link."""
+        return [Link(*row) for row in self._db.read(_ALL_LINKS)]
+
     def neighbours(self, seqs: Sequence[int], limit: int) -> list[Link]:
         """Links that lead out of `seqs` in either direction, one hop."""
         return [Link(*row) for row in self._db.read(_NEIGHBOURS, (to_json(seqs), limit))]
@@ -263,6 +280,10 @@ class Memories:
     def is_tombstoned(self, content_key: bytes, *, reader: Reader | None = None) -> bool:
         """Whether this content was forgotten."""
         return bool((reader or self._db).read(_IS_TOMBSTONED, (content_key,)))
+
+    def tombstones(self) -> list[bytes]:
+        """Every content that was forgotten."""
+        return [key for (key,) in self._db.read(_TOMBSTONES)]
 
 
 def decode(row: Row) -> Memory:

@@ -11,6 +11,7 @@ from memhub_mcp.store.values import from_micros, to_json, to_micros
 _COLUMNS = "id, source, host_session, started_at, branch, head"
 _FIND = f"SELECT {_COLUMNS} FROM session WHERE source = ? AND host_session = ?"
 _GET = f"SELECT {_COLUMNS} FROM session WHERE id = ?"
+_ALL = f"SELECT {_COLUMNS} FROM session ORDER BY seq"
 _ADD = "INSERT INTO session (id, source, host_session, started_at, branch, head) VALUES (?, ?, ?, ?, ?, ?)"
 _FACT = "SELECT fact FROM session WHERE id = ?"
 _SET_FACT = "UPDATE session SET fact = ? WHERE id = ?"
@@ -48,6 +49,10 @@ class Sessions:
         """One session by our id."""
         rows = self._db.read(_GET, (id,))
         return _session(rows[0]) if rows else None
+
+    def all(self) -> list[Session]:
+        """Every session, in the order they were first seen."""
+        return [_session(row) for row in self._db.read(_ALL)]
 
     def add_turn(self, tx: Transaction, turn: Turn) -> bool:
         """Place a turn memory in its session; False when that position is taken (a replay)."""
