@@ -103,7 +103,7 @@ class EditEvent:
     Without, they are the replaced and the replacing string, whose place in the file is not known.
     `content_after` is what the file was afterwards (≤ 256 KiB, else None and only `hash_after`, its git blob id).
     `ordinal` counts the events of one tool call; `turn` is the host's name for the exchange the edit belongs to.
-    `said` is the human request behind it.
+    `said` is the human request behind it. `branch` is what the host says was checked out; hooks do not say it.
     """
 
     tool: str
@@ -123,6 +123,7 @@ class EditEvent:
     hash_after: str | None = None
     old_path: str | None = None
     said: str | None = None
+    branch: str | None = None
 
     def pieces(self) -> list[tuple[Hunk, str, str]]:
         """Each hunk with the lines it took away and the lines it put there; empty when no place is known."""
