@@ -76,6 +76,11 @@ def test_null_and_empty_mean_nothing():
     assert read("recall", query="x", branch=None, kinds=[], since="", limit="", files=None) == {"query": "x"}
 
 
+def test_an_empty_query_lists_what_is_newest():
+    for arguments in ({}, {"query": ""}, {"query": None}):
+        assert read_arguments(TOOLS["recall"]["inputSchema"], arguments, {"query": ""})[0] == {"query": ""}
+
+
 def test_an_unknown_field_is_named_in_a_note():
     assert notes("recall", query="x", mood="good") == ["ignored unknown fields: mood"]
     assert notes("remember", memories=[{"text": "a", "tags": ["x"]}, {"text": "b", "tags": []}]) == [

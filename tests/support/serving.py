@@ -34,9 +34,9 @@ class Site:
     more_env: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def create(cls, root: Path) -> "Site":
-        repository = GitRepository.create(root / "orbit")
-        repository.commit("Start", {"README.md": "# Orbit\n"})
+    def create(cls, root: Path, name: str = "orbit") -> "Site":
+        repository = GitRepository.create(root / name)
+        repository.commit(f"Start {name}", {"README.md": f"# {name}\n"})
         (root / "person").mkdir()
         return cls(root, repository)
 

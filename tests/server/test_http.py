@@ -1,0 +1,174 @@
+"""One server for many hosts, and nobody else."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from conversation import initialize
+from mcp import MCPError
+from serving import ERAS, Site, WebServer, reply_of, web_server
+
+JSON = {"Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site.create(tmp_path_factory.mktemp("http"))
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site.create(tmp_path_factory.mktemp("other"), "comet")
+
+
+@pytest.fixture(scope="module")
+def streamable(site: Site) -> Iterator[WebServer]:
+    with web_server(site, "http") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sse(site: Site) -> Iterator[WebServer]:
+    with web_server(site, "sse") as running:
+        yield running
+
+
+@pytest.fixture(params=["streamable", "sse"])
+def server(request: pytest.FixtureRequest) -> WebServer:
+    return request.getfixturevalue(request.param)
+
+
+def stored(site: Site) -> str:
+    """The path below the endpoint that names a repository by its folder."""
+    return site.repository.root.as_posix()
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_hosts_of_both_eras_remember_and_recall(server: WebServer, site: Site, other: Site, era: str):
+    async with (
+        server.assistant(era, "claude-code", path=stored(site)) as claude,
+        server.assistant(era, "cursor-vscode", headers={"Memhub-Workspace": str(site.repository.root)}) as cursor,
+        server.assistant(era, "codex-mcp-client", path=stored(other)) as elsewhere,
+        server.assistant(era, "codex-mcp-client") as nowhere,
+    ):
+        assert len((await claude.list_tools()).tools) == 7
+        await claude.call_tool("remember", {"text": "The gateway is called otter"})
+        reply = reply_of(await cursor.call_tool("recall", {"query": "gateway otter"}))
+        assert reply["scope"]["workspace"] == "orbit"
+        assert [hit["source"] for hit in reply["hits"]] == ["claude-code"]
+        assert reply_of(await elsewhere.call_tool("recall", {"query": "gateway otter"}))["hits"] == []
+        alone = reply_of(await nowhere.call_tool("recall", {"query": "gateway otter"}))
+        assert (alone["hits"], alone["scope"]["workspace"]) == ([], None)
+
+
+async def test_a_workspace_may_be_named_by_its_name(streamable: WebServer, site: Site):
+    async with streamable.assistant(path=stored(site)) as client:
+        await client.call_tool("memory_status", {})
+    async with streamable.assistant("2026-07-28", path="/orbit") as client:
+        assert reply_of(await client.call_tool("memory_status", {}))["scope"]["workspace"] == "orbit"
+
+
+async def test_a_workspace_that_does_not_exist_is_told_to_the_model(streamable: WebServer):
+    async with streamable.assistant(path="/no/such/folder") as client:
+        result = await client.call_tool("memory_status", {})
+    assert result.is_error
+    assert "/no/such/folder" in result.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": ""}, 401),
+        ({"Authorization": "Bearer"}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": "Basic {token}"}, 401),
+        ({"Authorization": "{token}"}, 401),
+        ({"Host": "evil.test"}, 421),
+        ({"Host": "evil.test:80"}, 421),
+        ({"Host": "127.0.0.1.evil.test"}, 421),
+        ({"Host": "user@127.0.0.1"}, 421),
+        ({"Host": ""}, 421),
+        ({"Origin": "https://evil.test"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "file://"}, 403),
+    ],
+)
+def test_strangers_are_turned_away_everywhere(server: WebServer, headers: dict[str, str], status: int):
+    sent = {**server.headers, **{key: value.format(token=server.token) for key, value in headers.items()}}
+    with httpx2.Client(headers=sent) as http:
+        for path in ("", "/messages", "/../other", "/../"):
+            for method in ("GET", "POST", "DELETE", "OPTIONS"):
+                answer = http.request(method, server.url + path)
+                assert answer.status_code == status
+                assert server.token not in answer.text
+
+
+def test_pages_of_this_machine_with_the_token_are_welcome(streamable: WebServer):
+    with httpx2.Client(headers={**streamable.headers, **JSON}) as http:
+        for headers in ({"Origin": "http://localhost:5173"}, {"Host": "localhost"}, {"Host": "[::1]:80"}):
+            assert http.post(streamable.url, json=initialize(1), headers=headers).status_code == 200
+
+
+def test_a_session_ends_when_its_host_ends_it(streamable: WebServer):
+    with httpx2.Client(headers={**streamable.headers, **JSON}) as http:
+        opened = http.post(streamable.url, json=initialize(1))
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        assert http.delete(streamable.url, headers=session).status_code == 200
+        assert http.delete(streamable.url, headers=session).status_code == 404
+        listed = http.post(streamable.url, json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers=session)
+        assert listed.status_code == 404
+
+
+def test_other_paths_are_not_there(server: WebServer):
+    with httpx2.Client(headers=server.headers) as http:
+        for path in ("/", "/mcpx", "/ssey", "/memories"):
+            assert http.get(httpx2.URL(server.url).copy_with(path=path)).status_code == 404
+
+
+def test_an_oversized_request_is_refused(streamable: WebServer):
+    with httpx2.Client(headers={**streamable.headers, **JSON}) as http:
+        answer = http.post(streamable.url, content=b"x" * (40 << 20), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 413
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permission bits")
+def test_the_token_is_for_its_owner_alone(streamable: WebServer, site: Site):
+    file = site.home / "run" / "token"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert len(streamable.token) >= 32
+
+
+def test_the_token_stays_the_same_so_that_hosts_keep_working(streamable: WebServer, sse: WebServer):
+    assert streamable.token == sse.token
+
+
+def test_a_damaged_token_or_a_taken_port_is_said_in_a_sentence(streamable: WebServer, tmp_path: Path):
+    site = Site.create(tmp_path)
+    taken = site.start("--transport", "http", "--port", str(httpx2.URL(streamable.url).port))
+    _, said = taken.communicate(timeout=60)
+    assert taken.returncode == 1
+    assert b"cannot be used" in said
+    (site.home / "run" / "token").write_text("")
+    damaged = site.start("--transport", "http", "--port", "0")
+    _, said = damaged.communicate(timeout=60)
+    assert damaged.returncode == 1
+    assert b"holds no token" in said
+    assert b"Traceback" not in said
+
+
+async def test_it_is_reached_by_the_names_it_was_told_and_by_address_when_it_listens_everywhere(site: Site):
+    with web_server(site, "http", "--host", "0.0.0.0", "--allow-host", "hub.example") as everywhere:
+        url = everywhere.url.replace("0.0.0.0", "127.0.0.1")
+        with httpx2.Client(headers={**everywhere.headers, **JSON}) as http:
+            for host, status in (("hub.example", 200), ("10.1.2.3:8626", 200), ("evil.test", 421)):
+                assert http.post(url, json=initialize(1), headers={"Host": host}).status_code == status
+
+
+async def test_an_unknown_tool_is_a_protocol_error(streamable: WebServer):
+    async with streamable.assistant("2026-07-28") as client:
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await client.call_tool("dream", {})
