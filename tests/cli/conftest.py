@@ -47,3 +47,10 @@ def memhub(environment: dict[str, str], tmp_path: Path) -> Memhub:
         )
 
     return run
+
+
+@pytest.fixture
+def words_alone(tmp_path: Path) -> None:
+    """No model is loaded, where meaning is not the point."""
+    (tmp_path / "memhub").mkdir(mode=0o700)
+    (tmp_path / "memhub" / "config.toml").write_text('embedder = "off"\n')
