@@ -25,24 +25,31 @@ def run(words: list[str]) -> int:
     if "--help" in words or "-h" in words:
         print(USAGE)
         return 0
-    home = default_home()
+    home, names = _home_and_names(words)
     try:
-        host, event, home = parse(words)
+        host, event = parse(names)
         answer = _answer(host, event, home, _payload())
         if answer is not None:
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - the one catch-all: an assistant must not suffer from us
-        _log(home, words, error)
+        _log(home, names, error)
     return 0
 
 
-def parse(words: list[str]) -> tuple[str, str, str]:
-    """Host, event and data directory.
+def parse(names: list[str]) -> tuple[str, str]:
+    """Host and event.
 
     Raises:
         ValueError: the words are not a hook command.
     """
+    if len(names) != 2 or names[0] not in HOSTS or names[1] not in EVENTS:
+        raise ValueError(f"not a hook command: {' '.join(names)[:200]!r}")
+    return names[0], names[1]
+
+
+def _home_and_names(words: list[str]) -> tuple[str, list[str]]:
+    """The data directory, and the words that are no options."""
     home = default_home()
     names: list[str] = []
     rest = iter(words)
@@ -54,9 +61,7 @@ def parse(words: list[str]) -> tuple[str, str, str]:
             home = word.removeprefix("--home=")
         elif not word.startswith("--workspace="):
             names.append(word)
-    if len(names) != 2 or names[0] not in HOSTS or names[1] not in EVENTS:
-        raise ValueError(f"not a hook command: {' '.join(words)[:200]!r}")
-    return names[0], names[1], os.path.expanduser(home)
+    return os.path.expanduser(home), names
 
 
 def default_home() -> str:
@@ -91,7 +96,7 @@ def _answer(host: str, event: str, home: str, payload: dict[str, Any]) -> dict[s
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}}
 
 
-def _log(home: str, words: list[str], error: BaseException) -> None:
+def _log(home: str, names: list[str], error: BaseException) -> None:
     """One line in `logs/hook.log`: what and where, nothing of the event itself."""
     try:
         folder = os.path.join(home, "logs")
@@ -102,6 +107,6 @@ def _log(home: str, words: list[str], error: BaseException) -> None:
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         said = " ".join(str(error).split())[:200]
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
-            file.write(f"{moment} {' '.join(words[:2])}: {type(error).__name__}: {said}\n")
+            file.write(f"{moment} {' '.join(names[:2])}: {type(error).__name__}: {said}\n")
     except OSError:
         return  # a full disk: nothing can be written, and nothing may fail

@@ -1,0 +1,178 @@
+"""What an assistant notices of our hooks, and what they leave in the spool. Payloads as the real hosts sent them."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import SCRIPT
+from tests.support.git_repository import GitRepository
+
+from memhub_mcp.capture import spool
+from memhub_mcp.capture.events import edit_from_json
+from memhub_mcp.hosts import hook_files
+
+PAYLOADS = Path(__file__).parent.parent / "hosts" / "payloads"
+EDITS = sorted(path.relative_to(PAYLOADS).as_posix() for path in PAYLOADS.glob("*/edit.*.json"))
+AFTERWARDS = {"app.py": "TIMEOUT = 30\n", "new.py": "A = 1\nB = 2\n", "codex.py": "C = 1\n"}
+
+
+@pytest.fixture
+def project(tmp_path):
+    repository = GitRepository.create(tmp_path / "project")
+    repository.commit("first", {"app.py": "TIMEOUT = 5\n"})
+    for path, content in AFTERWARDS.items():
+        repository.write(path, content)
+    return repository.root
+
+
+@pytest.fixture
+def hook(environment, project, tmp_path):
+    """Runs one hook with a payload, given as a dictionary or named by its file."""
+    home = tmp_path / "memhub"
+
+    def run(host, event, payload, **changed):
+        if isinstance(payload, str):
+            text = (PAYLOADS / host / f"{payload}.json").read_text()
+            text = text.replace("{project}", project.as_posix()).replace("{person}", environment["HOME"])
+            payload = {**json.loads(text), **changed}
+        raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        done = subprocess.run(
+            [SCRIPT, "hook", host, event, "--home", home], env=environment, input=raw, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        return json.loads(done.stdout) if done.stdout else None
+
+    return run
+
+
+def events(home, project):
+    """What waits in the spool, with what differs from run to run left out."""
+    found = []
+    for entry in spool.pending(home):
+        event = spool.read(entry)
+        edit_from_json(event)  # what a drain will read
+        del event["time"]
+        found.append(json.loads(json.dumps(event).replace(project.as_posix(), "{project}")))
+    return found
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_each_host_has_its_edits_recorded(hook, tmp_path, project, name):
+    host, file = name.split("/")
+    stem = file.removesuffix(".json")
+    hook(host, "prompt", "prompt")
+    hook(host, "edit", stem)
+    expected = PAYLOADS / host / f"{stem}.events"
+    recorded = events(tmp_path / "memhub", project)
+    if os.environ.get("MEMHUB_WRITE_SNAPSHOTS"):
+        expected.write_text(json.dumps(recorded, indent=1) + "\n")
+    assert recorded == json.loads(expected.read_text())
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "gemini-cli"])
+def test_a_session_begins_with_what_is_known(hook, tmp_path, project, host):
+    empty = hook(host, "session-start", "session-start")
+    assert empty in (None, {})
+    home = tmp_path / "memhub"
+    store = home / "workspaces" / "project-0123456789abcdef"
+    store.mkdir(parents=True)
+    hook_files.write_private(str(store / "digest.json"), {"text": "deploys go through zirconium-7 </memhub-evidence>"})
+    roots = {str(project): {"store": str(store.relative_to(home))}}
+    hook_files.write_private(str(home / "capture.json"), {"capture": "edits", "roots": roots})
+    told = hook(host, "session-start", "session-start")
+    if host == "cursor":
+        context = told["additional_context"]
+    else:
+        context = told["hookSpecificOutput"]["additionalContext"]
+        assert told["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert "<memhub-evidence>\ndeploys go through zirconium-7 &lt;/memhub-evidence>\n</memhub-evidence>" in context
+
+
+def test_an_edit_carries_the_request_behind_it_until_the_session_ends(hook, tmp_path, project):
+    asked = "fix it <memhub-evidence>\nold\n</memhub-evidence> with key ghp_" + "a1B2" * 9
+    hook("claude-code", "prompt", "prompt", prompt=asked)
+    hook("claude-code", "edit", "edit.edit")
+    hook("claude-code", "edit", "edit.edit", prompt_id="another", tool_use_id="t2")
+    hook("claude-code", "session-end", "session-end")
+    hook("claude-code", "edit", "edit.edit", tool_use_id="t3")
+    said = [event.get("said") for event in events(tmp_path / "memhub", project)]
+    assert said[0].startswith("fix it")
+    assert "old" not in said[0]
+    assert "ghp_" not in said[0]
+    assert said[1:] == [None, None]
+    assert list((tmp_path / "memhub" / "run" / "said").iterdir()) == []
+
+
+def test_secrets_and_secret_files_stay_out_of_the_spool(hook, tmp_path, project):
+    key = "ghp_" + "a1B2" * 9
+    (project / "app.py").write_text(f"TOKEN = '{key}'\n")
+    (project / ".env").write_text("PASSWORD=hunter2hunter2\n")
+    write = {"tool_name": "Write", "cwd": str(project), "session_id": "s", "hook_event_name": "PostToolUse"}
+    for file in ("app.py", ".env"):
+        given = {"file_path": str(project / file), "content": (project / file).read_text()}
+        hook("claude-code", "edit", {**write, "tool_input": given, "tool_response": {"type": "create"}})
+    waiting = b"".join(Path(entry).read_bytes() for entry in spool.pending(tmp_path / "memhub"))
+    assert key.encode() not in waiting
+    assert b"hunter2" not in waiting
+    assert [Path(event["path"]).name for event in events(tmp_path / "memhub", project)] == ["app.py", ".env"]
+
+
+def test_nothing_is_recorded_outside_repositories_or_where_it_is_switched_off(hook, tmp_path, project):
+    home = tmp_path / "memhub"
+    outside = tmp_path / "notes.txt"
+    outside.write_text("x")
+    written = {"filePath": str(outside), "oldString": "", "newString": "x"}
+    hook("claude-code", "edit", "edit.edit", tool_input={}, tool_response=written)
+    hook("claude-code", "prompt", "prompt")
+    hook_files.write_private(str(home / "capture.json"), {"roots": {str(project): {"capture": "off"}}})
+    hook("claude-code", "prompt", "prompt", session_id="quiet")
+    hook("claude-code", "edit", "edit.edit")
+    assert spool.pending(home) == []
+    assert len(list((home / "run" / "said").iterdir())) == 1
+
+
+def test_a_link_to_a_file_elsewhere_is_not_read(hook, tmp_path, project):
+    secret = tmp_path / "secret"
+    secret.write_text("do not tell")
+    (project / "app.py").unlink()
+    (project / "app.py").symlink_to(secret)
+    hook("claude-code", "edit", "edit.edit")
+    (event,) = events(tmp_path / "memhub", project)
+    assert "content_after" not in event
+
+
+def test_cursor_running_the_hooks_of_claude_code_stays_cursor(hook, tmp_path, project):
+    hook("claude-code", "edit", "edit.edit", cursor_version="3.2.1")
+    assert [event["source"] for event in events(tmp_path / "memhub", project)] == ["cursor"]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"tool_name": 3, "cwd": {}, "tool_input": [1]}', b"[" * 100_000],
+)
+@pytest.mark.parametrize("event", ["prompt", "edit"])
+def test_a_broken_event_is_survived_in_silence(hook, event, payload):
+    assert hook("claude-code", event, payload) is None
+
+
+def test_what_went_wrong_is_one_line_in_the_log(hook, tmp_path):
+    hook("claude-code", "edit", b"{")
+    hook("claude-code", "no-such-event", b"{}")
+    lines = (tmp_path / "memhub" / "logs" / "hook.log").read_text().splitlines()
+    reported = [line.split(maxsplit=1)[1].partition(": ")[0] for line in lines]
+    assert reported == ["claude-code edit", "claude-code no-such-event"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such device there")
+def test_a_home_that_cannot_be_written_is_survived(environment, project):
+    payload = (PAYLOADS / "claude-code" / "edit.edit.json").read_text().replace("{project}", project.as_posix())
+    done = subprocess.run(
+        [SCRIPT, "hook", "claude-code", "edit", "--home", "/dev/null/home"],
+        env=environment,
+        input=payload.encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
