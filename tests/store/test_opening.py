@@ -225,6 +225,46 @@ def test_asked_to_read_only_it_reads_and_refuses_to_write(home: Path, store: Sto
         open_store(home, read_only=True, name="missing")
 
 
+def test_a_backup_is_whole_although_others_write(home: Path, store: Store) -> None:
+    remember(store, "kept")
+    copy = home / "backups" / "today" / "memory.db"
+    with store.write() as tx:
+        tx.run("INSERT INTO meta (key, value) VALUES ('under', 'way')")
+        store.db.back_up(copy)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    copied = Store.open(copy.parent, store.workspace, HandClock(), read_only=True)
+    assert [memory.text for memory in copied.memories.newest(Filter(), before=None, limit=5)] == ["kept"]
+    assert copied.db.read("SELECT * FROM meta WHERE key = 'under'") == []
+    assert copied.words.search(["kept"], Filter(), 5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"), [(0o000, "cannot be reached: Permission denied"), (0o555, "cannot be made")]
+)
+def test_a_folder_of_someone_else_gives_one_sentence(tmp_path: Path, mode: int, sentence: str) -> None:
+    if sys.platform == "win32" or os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    locked.chmod(mode)
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setuid(65_534)
+        try:
+            open_store(locked)
+        except StoreError as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as said:
+        assert sentence in said.read()
+    os.waitpid(child, 0)
+
+
 ON_READ_ONLY_MEDIA = """
 import sys
 sys.path[:0] = {path!r}

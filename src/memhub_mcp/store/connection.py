@@ -160,6 +160,10 @@ class Database:
             except apsw.Error as error:
                 raise self._explain(error) from error
 
+    def back_up(self, copy: Path) -> None:
+        """Write a consistent copy of everything committed, also while others write."""
+        opening.back_up(self._access, copy)
+
     def close(self) -> None:
         """Close every connection; threads must have finished their reads."""
         for connection in list(self._opened):

@@ -67,7 +67,7 @@ def prepare(
     unsafe = why_unsafe_for_wal(path.parent)
     journal = "truncate" if unsafe else "wal"
     warnings = (unsafe,) if unsafe else ()
-    if not path.exists():
+    if _is_missing(path):
         if read_only:
             raise ReadOnlyStore(f"{path} does not exist and may not be made; run memhub once where it can write")
         _create(path, expected_id, scripts, journal)
@@ -122,6 +122,13 @@ def _keep_rules(connection: apsw.Connection) -> None:
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
+def _is_missing(path: Path) -> bool:
+    try:
+        return not path.exists()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be reached: {error.strerror}; check who owns the data directory") from error
+
+
 def _create(path: Path, expected_id: str | None, scripts: Sequence[Script], journal: str) -> None:
     """Make the file complete under another name, then give it its own: half a schema is never seen."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
@@ -131,17 +138,16 @@ def _create(path: Path, expected_id: str | None, scripts: Sequence[Script], jour
     except OSError as error:
         raise ReadOnlyStore(f"{path} cannot be made: {error.strerror}; check the data directory") from error
     try:
-        connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
-        _keep_rules(connection)
-        connection.execute("BEGIN IMMEDIATE").fetchall()
-        run_scripts(connection, scripts)
-        for key, value in _FIRST.items():
-            connection.execute("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)", (key, value)).fetchall()
-        if expected_id is not None:
-            set_fact(connection, "workspace", expected_id)
-        connection.execute("COMMIT").fetchall()
-        connection.execute(f"PRAGMA journal_mode = {journal}").fetchall()
-        connection.close()
+        with contextlib.closing(apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+            _keep_rules(connection)
+            connection.execute("BEGIN IMMEDIATE").fetchall()
+            run_scripts(connection, scripts)
+            for key, value in _FIRST.items():
+                connection.execute("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)", (key, value)).fetchall()
+            if expected_id is not None:
+                set_fact(connection, "workspace", expected_id)
+            connection.execute("COMMIT").fetchall()
+            connection.execute(f"PRAGMA journal_mode = {journal}").fetchall()
         _publish(draft, path)
     finally:
         for leftover in (draft, *_companions(draft)):

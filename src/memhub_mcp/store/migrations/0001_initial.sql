@@ -120,8 +120,9 @@ CREATE VIRTUAL TABLE words USING fts5 (
 CREATE VIRTUAL TABLE words_vocab USING fts5vocab (words, 'row');
 
 -- state: active (serves), filling (takes over when its queue is empty), retired (waits to be removed).
+-- id never comes back: other processes hold bits by it.
 CREATE TABLE embedding_space (
-    id         INTEGER PRIMARY KEY,
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
     name       TEXT NOT NULL UNIQUE,
     dimension  INTEGER NOT NULL,
     state      TEXT NOT NULL,
