@@ -47,8 +47,10 @@ class Person:
             scopes = self.scopes.setdefault(repr(chosen), fresh)
         return scopes.resolve(Caller(source="claude-code", **(call or {})))
 
-    def remember(self, cwd: Path, text: str, *, kind: Kind = Kind.FACT, tier: Tier | None = None) -> int:
-        """Store `text` from `cwd`; its row."""
+    def remember(
+        self, cwd: Path, text: str, *, kind: Kind = Kind.FACT, tier: Tier | None = None, subject: str | None = None
+    ) -> int:
+        """Store `text` from `cwd`, as a call does; its row."""
         scope = self.at(cwd)
         tier = tier or scope.default_tier(kind)
         store = scope.user if tier is Tier.USER else scope.store
@@ -56,9 +58,9 @@ class Person:
         checkout = scope.checkout
         self._written += 1
         with store.write() as tx:
-            return store.memories.add(
+            memory = store.memories.add(
                 tx,
-                Draft(text=text, kind=kind),
+                Draft(text=text, kind=kind, subject=subject),
                 id=f"m_{self._written:06}",
                 tier=tier,
                 branch=checkout.branch if checkout and tier is Tier.BRANCH else None,
@@ -68,10 +70,12 @@ class Person:
                 session=None,
                 origin_workspace=scope.workspace.name if scope.workspace else None,
                 content_key=text.encode(),
-                subject_key=None,
+                subject_key=subject,
                 now=system_clock(),
                 redaction=1,
-            ).seq
+            )
+        scope.reply()
+        return memory.seq
 
     def sees(self, cwd: Path) -> set[str]:
         """The texts of the workspace's memories seen from `cwd`."""

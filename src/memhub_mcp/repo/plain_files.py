@@ -18,6 +18,15 @@ def read_plain_file(file: Path, *, max_bytes: int = MAX_BYTES) -> bytes | None:
         return None
 
 
+def read_beginning(file: Path, most_bytes: int) -> bytes:
+    """The first bytes of a regular file, links followed; none when there is no such file."""
+    try:
+        with os.fdopen(os.open(file, _OPEN), "rb") as handle:
+            return handle.read(most_bytes) if stat.S_ISREG(os.fstat(handle.fileno()).st_mode) else b""
+    except (OSError, ValueError):
+        return b""
+
+
 def read_inside(root: Path, path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     """The content of the regular file `path` (relative, `/` between its parts) below `root`.
 

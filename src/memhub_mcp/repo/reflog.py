@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from memhub_mcp.repo.plain_files import read_plain_file
+from memhub_mcp.repo.plain_files import read_beginning, read_plain_file
 
 _HEADS = "refs/heads/"
 _LARGEST_BYTES = 4 << 20
+_LONGEST_LINE = 4_096
 _LINE = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.{0,1000}?) (\d{1,20}) ([+-]\d{4})(?:\t(.*))?")
 _MOVED_ONLY = re.compile(r"reset:|branch:|checkout:|clone:|fetch|update by push|.*: fast-forward", re.IGNORECASE)
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
@@ -66,16 +67,31 @@ class BranchLog:
 
 def read_log(common_dir: Path, branch: str) -> BranchLog:
     """The reflog of a local branch. A log that is too large or no regular file counts as none."""
-    folder = common_dir / "logs" / "refs" / "heads"
-    if any(part in ("", ".", "..") for part in branch.split("/")):
-        return BranchLog()
-    data = read_plain_file(folder / branch, max_bytes=_LARGEST_BYTES)
-    if not data:
-        return BranchLog()
+    file = _file(common_dir, branch)
+    data = read_plain_file(file, max_bytes=_LARGEST_BYTES) if file else None
+    return BranchLog(_entries(data)) if data else BranchLog()
+
+
+def read_birth(common_dir: Path, branch: str) -> str | None:
+    """The signature of the entry that made a branch, without reading the whole of its log."""
+    file = _file(common_dir, branch)
+    first = _entries(read_beginning(file, _LONGEST_LINE).partition(b"\n")[0]) if file else ()
+    born = BranchLog(first).born
+    return born.signature if born else None
+
+
+def _file(common_dir: Path, branch: str) -> Path | None:
+    parts = branch.split("/")
+    return (
+        None if any(part in ("", ".", "..") for part in parts) else common_dir.joinpath("logs", "refs", "heads", *parts)
+    )
+
+
+def _entries(data: bytes) -> tuple[LogEntry, ...]:
     found: list[LogEntry] = []
     for line in data.decode("utf-8", "surrogateescape").splitlines():
         match = _LINE.fullmatch(line)
         if match:
             old, new, who, at, zone, message = match.groups()
             found.append(LogEntry(old, new, f"{who} {at} {zone}", message or ""))
-    return BranchLog(tuple(found))
+    return tuple(found)

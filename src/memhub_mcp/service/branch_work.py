@@ -187,6 +187,7 @@ class BranchWork:
         }
         found.update(self._squashed(changed, new))
         found.update(self._as_left(changed, new))
+        found.update(self._rewritten(changed))
         found.difference_update(self._store.landings.all())
         if found:
             with self._store.write() as tx:
@@ -213,6 +214,18 @@ class BranchWork:
             for anchor, own in self._anchored(branch):
                 if not self._history.is_ancestor(own, commit):  # otherwise it is seen from there anyway
                     yield anchor, commit
+
+    def _rewritten(self, changed: Collection[str]) -> Iterator[tuple[int, str]]:
+        """Anchors of commits that were amended away, at the one made instead, if main had that before we looked."""
+        for branch in changed:
+            tip = self._history.tip(f"{HEADS}{branch}")
+            if tip is None or not any(self._history.is_ancestor(tip, default) for default in self._defaults):
+                continue
+            log = read_log(self._checkout.common_dir, branch)
+            if any(entry.new == tip and entry.is_commit for entry in log.entries):
+                for anchor, own in self._anchored(branch):
+                    if not self._history.is_ancestor(own, tip):
+                        yield anchor, tip
 
     def _moved(self, changed: Collection[str]) -> Iterator[tuple[str, str]]:
         """Changed branches with every commit that was seen since they left the default branch."""

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,8 +10,9 @@ from memhub_mcp.domain.branch import Anchor
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.errors import MemhubError, RepoError
-from memhub_mcp.repo.history import HEADS, open_history
+from memhub_mcp.repo.history import HEADS, History, open_history
 from memhub_mcp.repo.layout import find_layout
+from memhub_mcp.repo.reflog import read_birth
 from memhub_mcp.service.branch_work import BranchWork
 from memhub_mcp.service.promotion import supersede_on_default
 from memhub_mcp.store.file import Store
@@ -22,6 +24,8 @@ _REMEMBERED = 32
 log = logging.getLogger(__name__)
 
 _Key = tuple[str, Path, str | None, str | None, str | None]
+_State = tuple[str | None, dict[str, str | None]]
+"""How the reflog of HEAD's branch begins, and the tips of branches with memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class _Remembered:
 
     view: View
     generation: int
-    tips: dict[str, str | None]
+    state: _State
 
 
 @dataclass(slots=True)
@@ -70,7 +74,7 @@ class Lookout:
         if not anchors and checkout.branch in (None, checkout.default_branch):
             return View(frozenset(), limited=checkout.limited)
         known = self._remembered.get(key)
-        if known and known.generation == store.db.generation and known.tips == _tips(checkout, list(known.tips)):
+        if known and known.generation == store.db.generation and known.state == _state(checkout, known.state[1]):
             return known.view
         look = self._start(key, store, checkout)
         if look.done.wait(self._patience_s):
@@ -118,30 +122,31 @@ class Lookout:
         history = open_history(layout)
         work = BranchWork(store, checkout, history, now=self._clock(), stopped=self._closed.is_set)
         work.learn()
+        generation = store.db.generation  # before reading: what is written meanwhile is looked at again
         anchors = work.seen()
         if checkout.branch is not None and checkout.branch == checkout.default_branch and not store.read_only:
             supersede_on_default(store, anchors, self._clock())
-        generation = store.db.generation
         branches = {anchor.branch for anchor in store.anchors.all()}
         view = View(anchors, limited=checkout.limited)
-        tips = {branch: history.tip(f"{HEADS}{branch}") for branch in branches}
         with self._lock:
             self._remembered.pop(key, None)
-            self._remembered[key] = _Remembered(view, generation, tips)
+            self._remembered[key] = _Remembered(view, generation, _state_of(history, checkout, branches))
             while len(self._remembered) > _REMEMBERED:
                 self._remembered.pop(next(iter(self._remembered)))
         return view
 
 
-def _tips(checkout: Checkout, branches: list[str]) -> dict[str, str | None]:
+def _state(checkout: Checkout, branches: Iterable[str]) -> _State | None:
     layout = find_layout(checkout.root)
-    if layout is None:
-        return {}
     try:
-        history = open_history(layout)
-        return {branch: history.tip(f"{HEADS}{branch}") for branch in branches}
+        return _state_of(open_history(layout), checkout, branches) if layout else None
     except RepoError:
-        return {}
+        return None
+
+
+def _state_of(history: History, checkout: Checkout, branches: Iterable[str]) -> _State:
+    born = read_birth(checkout.common_dir, checkout.branch) if checkout.branch else None
+    return born, {branch: history.tip(f"{HEADS}{branch}") for branch in branches}
 
 
 def _on_branch(anchors: list[Anchor], checkout: Checkout) -> frozenset[int]:

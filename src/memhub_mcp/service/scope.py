@@ -104,13 +104,15 @@ class Scopes:
     def _scope(self, place: Place | None, checkout: Checkout | None) -> Scope:
         workspace = place.workspace if place else None
         store = self._stores.of(workspace) if workspace else None
+        sight = Sight(store, checkout, self._lookout)
+        sight.look()  # before anything is written: the branch may have another name now
         return Scope(
             workspace=workspace,
             store=store,
             user=self._stores.user(),
             checkout=checkout,
             notes=place.notes if place else (),
-            sight=Sight(store, checkout, self._lookout),
+            sight=sight,
         )
 
     def _checkout(self, place: Place, caller: Caller) -> Checkout | None:

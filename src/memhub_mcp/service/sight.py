@@ -25,33 +25,33 @@ class Sight:
         self._view: View | None = None
         self._limited = checkout.limited if checkout else None
 
+    def look(self) -> View:
+        """What is seen now, or was when it was first asked for since the last write."""
+        with self._lock:
+            if self._view is None:
+                store, checkout = self._store, self._checkout
+                self._view = self._lookout.view(store, checkout) if store and checkout else View(frozenset())
+            return self._view
+
     @property
     def anchors(self) -> frozenset[int]:
         """The anchors seen from HEAD."""
-        with self._lock:
-            if self._view is None:
-                if self._store is None or self._checkout is None:
-                    self._view = View(frozenset())
-                else:
-                    self._view = self._lookout.view(self._store, self._checkout)
-            return self._view.anchors
+        return self.look().anchors
 
     @property
     def hidden(self) -> int:
-        """How many memories other branches keep to themselves; 0 until anchors were asked for."""
-        if self._store is None or self._view is None:
-            return 0
-        return self._store.memories.hidden(Filter(anchors=self._view.anchors))
+        """How many memories other branches keep to themselves."""
+        return self._store.memories.hidden(Filter(anchors=self.anchors)) if self._store else 0
 
     @property
     def partial(self) -> bool:
         """Whether history was not read to its end yet."""
-        return self._view is not None and self._view.partial
+        return self.look().partial
 
     @property
     def limited(self) -> str | None:
         """Why the repository cannot be read, as far as it cannot."""
-        return self._limited or (self._view.limited if self._view else None)
+        return self._limited or self.look().limited
 
     def anchor_for_new(self, tx: Transaction) -> int:
         """The anchor of a memory written on the checkout's branch now."""
@@ -64,8 +64,7 @@ class Sight:
             commit, self._limited = None, str(error)
         anchor = store.anchors.ensure(tx, checkout.branch, commit, checkout.head if commit is None else None)
         with self._lock:
-            if self._view is not None:
-                self._view = View(self._view.anchors | {anchor}, self._view.partial, self._view.limited)
+            self._view = None  # whoever asks after the write sees it
         return anchor
 
 
