@@ -3,7 +3,6 @@
 Standard library only: the hook path imports this.
 """
 
-import hashlib
 import os
 import stat
 import time
@@ -12,10 +11,8 @@ from typing import Any, cast
 
 from memhub_mcp.capture.changes import Change
 from memhub_mcp.capture.edits import changes_of
-from memhub_mcp.capture.never_stored import is_never_stored
-from memhub_mcp.capture.redact import redact
+from memhub_mcp.capture.records import Circumstances, blob_id, edit_record
 
-LARGEST_TEXT = 256 << 10
 _LARGEST_FILE = 1 << 20
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -43,28 +40,25 @@ def edits_in(payload: Mapping[str, Any]) -> list[Change]:
 
 def events_of(
     payload: Mapping[str, Any], changes: list[Change], source: str, said: str | None
-) -> Iterator[dict[str, Any]]:
-    """The spool events of one tool call."""
+) -> Iterator[dict[str, object]]:
+    """The spool events of one tool call, each with the file as it is now."""
     now = time.time()
-    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1e6):06d}+00:00"
+    circumstances = Circumstances(
+        tool=tool_of(payload),
+        source=source,
+        time=time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1e6):06d}+00:00",
+        session=session_of(payload),
+        tool_call=text_in(payload, "tool_use_id", "tool_call_id", "call_id"),
+        turn=turn_of(payload),
+        cwd=folder_of(payload),
+        said=said,
+    )
     for ordinal, change in enumerate(changes):
-        event = {
-            "event": "edit",
-            "tool": tool_of(payload),
-            "path": change.path,
-            "old_path": change.old_path,
-            "source": source,
-            "session": session_of(payload),
-            "tool_call": text_in(payload, "tool_use_id", "tool_call_id", "call_id"),
-            "turn": turn_of(payload),
-            "cwd": folder_of(payload),
-            "time": moment,
-            "kind": change.kind,
-            "ordinal": ordinal,
-            "said": said,
-            **_texts(change),
-        }
-        yield {name: value for name, value in event.items() if value is not None}
+        content = None if change.kind == "delete" else _content(change.path)
+        change.after = None if content is None else content.decode("utf-8", "replace")
+        yield edit_record(
+            change, circumstances, ordinal=ordinal, hash_after=None if content is None else blob_id(content)
+        )
 
 
 def tool_of(payload: Mapping[str, Any]) -> str:
@@ -95,25 +89,6 @@ def folder_of(payload: Mapping[str, Any]) -> str | None:
 def text_in(payload: Mapping[str, Any], *names: str) -> str | None:
     """The first of `names` that holds a text that is not empty."""
     return next((value for name in names if isinstance(value := payload.get(name), str) and value), None)
-
-
-def _texts(change: Change) -> dict[str, Any]:
-    """What was there, what is there, and the file afterwards."""
-    if is_never_stored(change.path) or (change.old_path and is_never_stored(change.old_path)):
-        return {}
-    found: dict[str, Any] = {}
-    pieces = (change.old_text, change.new_text)
-    if all(text is None or len(text) <= LARGEST_TEXT for text in pieces):
-        found["old_text"], found["new_text"] = (None if text is None else redact(text) for text in pieces)
-        if change.hunks:
-            found["hunks"] = [list(hunk) for hunk in change.hunks]
-    content = None if change.kind == "delete" else _content(change.path)
-    if content is None:
-        return found
-    found["hash_after"] = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-    if len(content) <= LARGEST_TEXT and b"\0" not in content:
-        found["content_after"] = redact(content.decode("utf-8", "surrogateescape"))
-    return found
 
 
 def _content(path: str) -> bytes | None:
