@@ -200,7 +200,8 @@ def _recorded_diff(path: str, diffs: object) -> Change | None:
     entries: Mapping[str, object] = diffs
     for key, entry in entries.items():
         if isinstance(entry, Mapping) and (key == path or key.replace("\\", "/").endswith("/" + path)):
-            diff = entry.get("unified_diff")
+            update = entry.get("update")
+            diff = (update if isinstance(update, Mapping) else entry).get("unified_diff")
             return _from_diff(path, diff, None) if isinstance(diff, str) else None
     return None
 

@@ -1,4 +1,4 @@
-"""Edit events as JSON and back. Reading checks every field: an entry may come from an older memhub, or from anyone."""
+"""Edit events out of the spool. Every field is checked: an entry may come from an older memhub, or from anyone."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,33 +6,14 @@ from typing import cast
 
 from memhub_mcp.domain.revision import ChangeKind, EditEvent, Hunk
 
-_TEXTS = (
-    *("session", "tool_call", "turn", "cwd", "old_text", "new_text", "content_after", "hash_after", "old_path", "said"),
+_TEXTS = frozenset(
+    {"session", "tool_call", "turn", "cwd", "old_text", "new_text", "content_after", "hash_after", "old_path"}
+    | {"said", "branch"}
 )
 
 
-def edit_to_json(event: EditEvent) -> dict[str, object]:
-    """`event` as the spool keeps it: absent fields left out, hunks as lists of four numbers, time in ISO 8601."""
-    data: dict[str, object] = {
-        "event": "edit",
-        "tool": event.tool,
-        "path": event.path,
-        "source": event.source,
-        "time": event.time.isoformat(),
-        "kind": event.kind.value,
-        "ordinal": event.ordinal,
-    }
-    if event.hunks:
-        data["hunks"] = [[h.old_start, h.old_lines, h.new_start, h.new_lines] for h in event.hunks]
-    for name in _TEXTS:
-        value = cast("str | None", getattr(event, name))
-        if value is not None:
-            data[name] = value
-    return data
-
-
 def edit_from_json(data: Mapping[str, object]) -> EditEvent:
-    """The event that `edit_to_json` wrote.
+    """The event that `records.edit_record` wrote.
 
     Raises:
         ValueError: a field is missing or of the wrong type.

@@ -18,7 +18,7 @@ _MAX_REDACTED_BYTES = 1 << 20
 class Circumstances:
     """Who made an edit, where and when, and what was asked for. `time` is ISO 8601 with a zone."""
 
-    __slots__ = ("cwd", "said", "session", "source", "time", "tool", "tool_call", "turn")
+    __slots__ = ("branch", "cwd", "said", "session", "source", "time", "tool", "tool_call", "turn")
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Circumstances:
         turn: str | None = None,
         cwd: str | None = None,
         said: str | None = None,
+        branch: str | None = None,
     ) -> None:
         self.tool = tool
         self.source = source
@@ -40,6 +41,7 @@ class Circumstances:
         self.turn = turn
         self.cwd = cwd
         self.said = said
+        self.branch = branch
 
 
 def edit_record(
@@ -64,6 +66,7 @@ def edit_record(
         "cwd": circumstances.cwd,
         "old_path": change.old_path,
         "said": circumstances.said,
+        "branch": circumstances.branch,
     }
     if not is_never_stored(change.path) and not (change.old_path and is_never_stored(change.old_path)):
         record.update(_texts(change))

@@ -1,0 +1,1 @@
+"""Conversations that assistants keep on disk, one reader a host, all giving the same records."""

@@ -1,0 +1,121 @@
+"""What a transcript holds: a conversation, what was said in it, the edits that were made."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from memhub_mcp.capture.edits import changes_of
+from memhub_mcp.capture.events import edit_from_json
+from memhub_mcp.capture.records import Circumstances, edit_record
+from memhub_mcp.capture.redact import redact
+from memhub_mcp.capture.said import Requests
+from memhub_mcp.domain.revision import EditEvent
+
+MAX_UTTERANCE = 1 << 20
+"""Characters of one turn that are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """One session of one assistant. It comes before everything that happened in it.
+
+    `parent` is the session that started this one as a sub-agent. `project_hash` is all that Gemini tells of its folder:
+    the SHA-256 of the path.
+    """
+
+    source: str
+    session: str
+    started_at: datetime
+    cwd: str | None = None
+    branch: str | None = None
+    parent: str | None = None
+    project_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """What one side said, redacted. `speaker` is `person`, `assistant`, or `agent` for a sub-agent."""
+
+    session: str
+    speaker: str
+    text: str
+    time: datetime
+    turn: str | None = None
+
+
+Record = Conversation | Utterance | EditEvent
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was seen while reading. `damaged` lines could not be understood, `failed` edits did not happen."""
+
+    lines: int = 0
+    damaged: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+@dataclass(slots=True)
+class Speaking:
+    """The running state of one conversation: who asked for what, where it works."""
+
+    source: str
+    session: str = ""
+    cwd: str | None = None
+    branch: str | None = None
+    turn: str | None = None
+    is_agent: bool = False
+    requests: Requests = field(default_factory=Requests)
+    asked_at: Callable[[datetime], str | None] | None = None
+    """What the person asked for at a time, where that is told elsewhere: in the session that started a sub-agent."""
+
+    def person(self, text: str, time: datetime) -> list[Record]:
+        """The utterance in a user turn; nothing when a harness wrote it. In a sub-agent nobody speaks but agents."""
+        if self.is_agent:
+            return []
+        words = self.requests.hear(text)
+        return [self._utterance("person", words, time)] if words else []
+
+    def assistant(self, text: str, time: datetime, *, by_agent: bool = False) -> list[Record]:
+        """What the assistant said, or a sub-agent of it."""
+        words = redact(text[:MAX_UTTERANCE].encode("utf-8", "replace").decode("utf-8").replace("\0", "")).strip()
+        return [self._utterance("agent" if self.is_agent or by_agent else "assistant", words, time)] if words else []
+
+    def edits(self, tool: str, given: object, result: object, call: str | None, time: datetime) -> list[Record]:
+        """The edits of one successful tool call."""
+        said = self.asked_at(time) if self.asked_at is not None else self.requests.behind
+        circumstances = Circumstances(
+            tool=tool,
+            source=self.source,
+            time=time.isoformat(),
+            session=self.session or None,
+            tool_call=call,
+            turn=self.turn,
+            cwd=self.cwd,
+            said=said,
+            branch=self.branch,
+        )
+        changes = changes_of(tool, given, result)
+        return [
+            edit_from_json(edit_record(change, circumstances, ordinal=number)) for number, change in enumerate(changes)
+        ]
+
+    def _utterance(self, speaker: str, text: str, time: datetime) -> Utterance:
+        return Utterance(session=self.session, speaker=speaker, text=text, time=time, turn=self.turn)
+
+
+def moment(value: object, default: datetime) -> datetime:
+    """A time as hosts write it: ISO 8601, or seconds or milliseconds since 1970."""
+    if isinstance(value, bool):
+        return default
+    if isinstance(value, (int, float)):
+        seconds = value / 1000 if value > 1e11 else value
+        return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < 1e11 else default
+    if isinstance(value, str):
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            return default
+        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return default

@@ -1,0 +1,107 @@
+"""Gemini CLI sessions: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, older ones one JSON document each."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from memhub_mcp.capture.transcripts.conversation import Conversation, Record, Speaking, Tally, moment
+from memhub_mcp.capture.transcripts.lines import (
+    Fields,
+    changed_at,
+    fields_in,
+    items_in,
+    lines_at,
+    parsed,
+    placed_lines,
+    string_in,
+    text_of,
+)
+
+SOURCE = "gemini-cli"
+
+MAX_DOCUMENT_BYTES = 64 << 20
+"""A larger document of the old form is not read: it would have to be in memory as a whole."""
+
+_DONE = ("success", "completed")
+
+
+def read(path: Path, tally: Tally) -> Iterator[Record]:
+    """The records of one session, in either form."""
+    if path.suffix == ".json":
+        yield from _document(path, tally)
+        return
+    # A message is written again when its tool calls finish: the last of an id counts, at the place of the first.
+    last: dict[str, int] = {}
+    header: Fields = {}
+    for start, line in placed_lines(path, tally):
+        identity = line.get("id")
+        if isinstance(identity, str):
+            last[identity] = start
+        elif "sessionId" in line and not header:
+            header = line
+        else:
+            tally.skipped += 1  # metadata that changed, a rewind: what was said and done stays
+    yield from _conversation(path, header, lines_at(path, last.values()), tally)
+
+
+def _document(path: Path, tally: Tally) -> Iterator[Record]:
+    if path.stat().st_size > MAX_DOCUMENT_BYTES:
+        tally.damaged += 1
+        return
+    document = parsed(path.read_bytes())
+    if not isinstance(document, dict):
+        tally.damaged += 1
+        return
+    fields = cast("Fields", document)
+    messages = items_in(fields.get("messages"))
+    tally.lines += len(messages)
+    yield from _conversation(path, fields, iter(messages), tally)
+
+
+def _conversation(path: Path, header: Fields, messages: Iterator[Fields], tally: Tally) -> Iterator[Record]:
+    time = moment(header.get("startTime"), changed_at(path))
+    speaking = Speaking(source=SOURCE, session=string_in(header, "sessionId") or path.stem, cwd=_folder(path))
+    speaking.is_agent = header.get("kind") == "subagent"
+    yield Conversation(
+        source=SOURCE,
+        session=speaking.session,
+        started_at=time,
+        cwd=speaking.cwd,
+        project_hash=string_in(header, "projectHash"),
+    )
+    for message in messages:
+        time = moment(message.get("timestamp"), time)
+        if message.get("type") == "user":
+            speaking.turn = string_in(message, "id")
+            yield from speaking.person(text_of(message.get("displayContent") or message.get("content")), time)
+        elif message.get("type") == "gemini":
+            yield from speaking.assistant(text_of(message.get("content")), time)
+            for call in items_in(message.get("toolCalls")):
+                yield from _edits(speaking, call, time, tally)
+        else:
+            tally.skipped += 1
+
+
+def _edits(speaking: Speaking, call: Fields, time: datetime, tally: Tally) -> Iterator[Record]:
+    name = str(call.get("name"))
+    if call.get("status") in _DONE:
+        time = moment(call.get("timestamp"), time)
+        yield from speaking.edits(name, call.get("args"), outcome_of(call), string_in(call, "id"), time)
+    else:
+        tally.failed += name in ("replace", "write_file")
+
+
+def outcome_of(call: Fields) -> Fields:
+    """What a call of a Gemini tool gave: its answer to the model, and the diff that the person was shown."""
+    outcome: Fields = {}
+    for part in items_in(call.get("result")):
+        outcome.update(fields_in(fields_in(part.get("functionResponse")).get("response")))
+    outcome.update(fields_in(call.get("resultDisplay")))
+    return outcome
+
+
+def _folder(path: Path) -> str | None:
+    """The project's folder, which newer versions write beside the chats."""
+    marker = path.parent.parent / ".project_root"
+    return marker.read_text(encoding="utf-8", errors="replace").strip() or None if marker.is_file() else None
