@@ -42,6 +42,21 @@ def site(tmp_path: Path) -> Site:
     return Site.create(tmp_path)
 
 
+async def test_what_is_said_twice_about_one_conversation_is_one_memory(site: Site):
+    async with site.assistant(name="codex-mcp-client") as codex:
+
+        async def wrap_up(conversation: str, outcome: str) -> str:
+            session = {"task": "Fix the parser", "outcome": outcome}
+            arguments = {"text": f"The parser {outcome}", "session": session}
+            reply = reply_of(await codex.call_tool("remember", arguments, meta={"sessionId": conversation}))
+            [kept] = [note for note in reply["notes"] if note.startswith("the session is kept as")]
+            return kept
+
+        first = await wrap_up("one", "observed: it fails on empty input")
+        assert await wrap_up("one", "verified: it reads empty input") == first
+        assert await wrap_up("two", "verified: it reads long input") != first
+
+
 async def workspace_seen(site: Site, folders: list[Path], *, cwd: Path) -> str | None:
     """The workspace of a session whose client declares these roots and starts the server in `cwd`."""
 

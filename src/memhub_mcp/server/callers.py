@@ -27,6 +27,7 @@ WORKSPACE_IN_SCOPE = "memhub.workspace"
 
 _KNOWN = {"codex-mcp-client": "codex", "cursor-vscode": "cursor"}
 _LONGEST_SOURCE = 40
+_LONGEST_SESSION = 200
 _ROOTS_DEADLINE_S = 2.0
 _REMEMBERED_CONNECTIONS = 64
 
@@ -52,7 +53,7 @@ class Callers:
         client = ctx.session.client_params
         return Caller(
             source=source_name(client.client_info.name) if client else "unknown",
-            session=self._settings.host_session,
+            session=_session(ctx) or self._settings.host_session,
             workspace=arguments.get("workspace"),
             named=ctx.request.scope[WORKSPACE_IN_SCOPE] if ctx.request else None,
             roots=await self._client_roots(ctx, arguments),
@@ -82,6 +83,12 @@ class Callers:
         roots = await _ask_for_roots(ctx)
         self._roots.append((client, roots))
         return roots
+
+
+def _session(ctx: Context) -> str | None:
+    """The conversation a call belongs to, when the host says so (Codex does, with the name its hooks use)."""
+    said = dict(ctx.meta or {}).get("sessionId")
+    return said if isinstance(said, str) and 0 < len(said) <= _LONGEST_SESSION else None
 
 
 async def _ask_for_roots(ctx: Context) -> tuple[Path, ...]:
