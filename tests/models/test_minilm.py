@@ -37,6 +37,12 @@ def test_vectors_have_unit_length_and_the_dimension_of_their_space(model: Embedd
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
+def test_half_a_surrogate_pair_is_embedded_like_a_question_mark(model: Embedder):
+    assert np.array_equal(model.embed(["a\ud800b"]), model.embed(["a?b"]))
+    assert model.split("a\ud800b") == ["a\ud800b"]
+    assert model.known_share("a\ud800b") == model.known_share("a?b")
+
+
 def test_no_texts_give_no_vectors(model: Embedder):
     assert model.embed([]).shape == (0, 384)
     assert model.encode([]).tokens == ()

@@ -17,6 +17,8 @@ State = Literal["ready", "loading", "idle", "off"]
 RETRY_S = 30.0
 """A model that failed is not tried again before: what failed now mostly fails in a second, too."""
 
+_ENDING_S = 0.25  # the end of a process waits no longer for a load that is under way
+
 log = logging.getLogger(__name__)
 
 Model = TypeVar("Model")
@@ -102,7 +104,7 @@ class Door(Generic[Model]):
             self._changed.notify_all()
             loader = self._loader
         if loader is not None and loader is not threading.current_thread():
-            loader.join(1.0)
+            loader.join(_ENDING_S)
 
     def _may_load(self) -> bool:
         if self._closed or self._loader is not None:

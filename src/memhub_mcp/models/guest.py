@@ -24,7 +24,7 @@ from memhub_mcp.models.wire import MAX_BYTES, pack, unpack
 DEADLINE_S = 2.0
 """For the owner to take a request, and again to answer a question."""
 
-_TEXTS_DEADLINE_S = 5.0  # texts to be stored: nobody is waiting for them
+_TEXTS_DEADLINE_S = 10.0  # for texts to be stored: nobody waits, and a tired machine needs it
 _CHARACTERS = 2_000  # a request: a few hundred tokens, well inside the deadline
 
 
@@ -133,12 +133,14 @@ class RemoteEmbedder:
 
     def split(self, text: str) -> list[str]:
         """`text` in pieces that fit the window."""
-        header, _ = self._guest.use({"ask": "split", "model": self._name, "text": text})
+        header, _ = self._guest.use({"ask": "split", "model": self._name, "text": text}, within_s=_TEXTS_DEADLINE_S)
         return [str(piece) for piece in header["pieces"]]
 
     def known_share(self, text: str) -> float:
         """The share of `text` that the vocabulary stands for."""
-        header, _ = self._guest.use({"ask": "known_share", "model": self._name, "text": text})
+        header, _ = self._guest.use(
+            {"ask": "known_share", "model": self._name, "text": text}, within_s=_TEXTS_DEADLINE_S
+        )
         return float(header["share"])
 
     def _ask(self, ask: str, texts: Sequence[str], query: bool) -> Any:
@@ -159,6 +161,10 @@ class RemoteReranker:
         request = {"ask": "score", "model": self._model, "query": query, "passages": list(passages)}
         _, (scores,) = self._guest.use(request)
         return scores
+
+
+def _patience_s(text: str) -> float:
+    return DEADLINE_S if len(text) <= _CHARACTERS else _TEXTS_DEADLINE_S
 
 
 def _requests(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -72,11 +72,19 @@ class Embedder(Protocol):
         ...
 
     def split(self, text: str) -> list[str]:
-        """`text` cut into pieces that fit the window, in order; one piece when it fits."""
+        """`text` cut into pieces that fit the window, in order; one piece when it fits.
+
+        Raises:
+            ModelError: the process that holds the model does not answer.
+        """
         ...
 
     def known_share(self, text: str) -> float:
-        """The share of `text` that is in the model's vocabulary, 0 to 1. Below .5 dense search stays out."""
+        """The share of `text` that is in the model's vocabulary, 0 to 1. Below .5 dense search stays out.
+
+        Raises:
+            ModelError: the process that holds the model does not answer.
+        """
         ...
 
 

@@ -30,7 +30,9 @@ class Vocabulary(Protocol):
 
 
 def tokenize(vocabulary: Vocabulary, text: str) -> Encoding:
-    """`text` as tokens, without special tokens."""
+    """`text` as tokens, without special tokens; halves of surrogate pairs count as "?"."""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
     return vocabulary.tokenizer.encode(text, add_special_tokens=False)
 
 
