@@ -144,6 +144,20 @@ def test_broken_settings_are_told_to_the_host(site: Site):
     assert "threads has the wrong type" in heard[1]["error"]["message"]
 
 
+def test_nothing_heavy_is_loaded_before_the_first_answer():
+    """Each of these would be felt by a host that waits for its first turn."""
+    heavy = {"mcp", "mcp_types", "anyio", "asyncio", "pydantic", "logging", "pathlib", "dataclasses", "tomllib"}
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, memhub_mcp.cli.main, memhub_mcp.cli.serve; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "memhub_mcp.server.prelude" in loaded.stdout.split()
+    assert not heavy & set(loaded.stdout.split())
+
+
 def started(site: Site) -> subprocess.Popen[bytes]:
     """A server that has answered a call, so that everything is loaded."""
     process = site.start()
