@@ -139,7 +139,7 @@ class RemoteEmbedder:
     def known_share(self, text: str) -> float:
         """The share of `text` that the vocabulary stands for."""
         header, _ = self._guest.use(
-            {"ask": "known_share", "model": self._name, "text": text}, within_s=_TEXTS_DEADLINE_S
+            {"ask": "known_share", "model": self._name, "text": text}, within_s=_patience_s(text)
         )
         return float(header["share"])
 
