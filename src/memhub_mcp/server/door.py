@@ -82,7 +82,9 @@ class Door:
             return self._opened().maintenance.run_once(self._last_caller)
         except MemhubError as error:
             _log.info("maintenance: %s", error)  # whoever calls is told the same
-            return False
+        except Exception:  # noqa: BLE001 - what goes wrong in idle work must not take the server away
+            _log.exception("maintenance failed")
+        return False
 
     def _opened(self) -> Hub:
         with self._opening:

@@ -34,7 +34,7 @@ class Exchange:
             self._wire.send(error_answer(None, PARSE_ERROR, f"Parse error: {error}"))
             return
         if not isinstance(value, list):
-            self._accept(value, receive)
+            self._accept(value, receive, None)
             return
         entries = cast("list[object]", value)
         if not entries:
@@ -44,7 +44,7 @@ class Exchange:
         with self._changed:
             self._batches.append(batch)
         for entry in entries:
-            self._accept(entry, receive)
+            self._accept(entry, receive, batch)
         self._settle(batch)
 
     def send(self, message: Message) -> None:
@@ -77,10 +77,14 @@ class Exchange:
         with self._changed:
             return self._changed.wait_for(lambda: not self._unanswered, timeout_s)
 
-    def _accept(self, value: object, receive: Callable[[Message], None]) -> None:
+    def _accept(self, value: object, receive: Callable[[Message], None], batch: "_Batch | None") -> None:
         kind = kind_of(value)
         if kind is None:
-            self._refuse(value)
+            answer = error_answer(_id_of(value), INVALID_REQUEST, "Invalid Request: not a JSON-RPC 2.0 message")
+            if batch is None:
+                self._wire.send(answer)
+            else:
+                batch.answers.append(answer)
             return
         message = cast(Message, value)
         with self._changed:
@@ -89,15 +93,6 @@ class Exchange:
             elif message.get("method") == "notifications/cancelled":
                 self._cancel(message.get("params"))
         receive(message)
-
-    def _refuse(self, value: object) -> None:
-        answer = error_answer(_id_of(value), INVALID_REQUEST, "Invalid Request: not a JSON-RPC 2.0 message")
-        with self._changed:
-            batch = next((batch for batch in self._batches if any(value is entry for entry in batch.entries)), None)
-            if batch is not None:
-                batch.answers.append(answer)
-                return
-        self._wire.send(answer)
 
     def _cancel(self, params: object) -> None:
         """A cancelled request is never answered."""
@@ -122,7 +117,6 @@ class _Batch:
     """Messages that came in one array: their answers go back in one array."""
 
     def __init__(self, entries: list[object]) -> None:
-        self.entries = entries
         self.waiting = {_key(cast(Message, entry)["id"]) for entry in entries if kind_of(entry) == "request"}
         self.answers: list[Message] = []
 

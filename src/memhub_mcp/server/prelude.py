@@ -138,10 +138,12 @@ def serve_stdio(home: str | None = None, workspace: str | None = None) -> None:
         signal.signal(getattr(signal, name), lifetime.end_on_signal)
 
     def read() -> None:
-        for line in wire.lines():
-            exchange.read(line, prelude.receive)
-        exchange.wait_until_answered(LAST_ANSWERS_S)
-        lifetime.end()
+        try:
+            for line in wire.lines():
+                exchange.read(line, prelude.receive)
+            exchange.wait_until_answered(LAST_ANSWERS_S)
+        finally:
+            lifetime.end()
 
     Thread(target=read, name="stdin", daemon=True).start()
     prelude.wait_until_wanted()
