@@ -15,7 +15,7 @@ K1 = 0.9
 B = 0.6
 MAX_TERMS = 16
 _LEADING_ROWS = 6_000  # rows that the rarest terms may bring in; commoner terms then only add to the score
-_POOL = 100  # FTS5 ranks with its own constants: so many are scored again with ours, more when more are wanted
+_MARGIN = 25  # FTS5 ranks with its own constants: so many more rows than wanted are scored again with ours
 
 MEMORY_WEIGHTS: Mapping[str, float] = {"body": 1.0, "name": 1.0, "caption": 0.5, "time": 0.5}
 COMMIT_WEIGHTS: Mapping[str, float] = {"message": 1.0, "name": 1.0, "changed": 0.5}
@@ -111,7 +111,7 @@ class Words:
             query = f"({query}) AND ({' OR '.join(_quoted(term) for term in known[:leading])})"
         condition, params = conditions(filter) if filter is not None else ("TRUE", [])
         sql = self._search.format(join=self._visible if filter is not None else "", condition=f"AND {condition}")
-        found = self._db.read(sql, (len(known), query, *params, max(limit, _POOL)))
+        found = self._db.read(sql, (len(known), query, *params, limit + _MARGIN))
         if not found:
             return []
         lengths = np.array([int.from_bytes(counts[:4]) for _, counts in found])
