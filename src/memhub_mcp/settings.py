@@ -125,8 +125,10 @@ def load_settings(
 def _read_config(file: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read ({error.strerror}); check its permissions") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} is not valid TOML ({error}); correct or remove it") from error
     for key, value in found.items():
