@@ -137,11 +137,18 @@ def test_without_an_sdk_the_host_hears_why(site: Site, tmp_path: Path):
     assert "half an installation" in answers[2]["error"]["message"]
 
 
-def test_broken_settings_are_told_to_the_host(site: Site):
+def test_settings_and_homes_that_cannot_be_used_are_told_in_a_sentence(site: Site):
     site.home.mkdir()
     (site.home / "config.toml").write_text("threads = 'many'")
-    heard = talk(site, initialize(1), INITIALIZED, remember(2, "x"))
-    assert "threads has the wrong type" in heard[1]["error"]["message"]
+    result = talk(site, initialize(1), INITIALIZED, remember(2, "x"))[1]["result"]
+    assert result["isError"]
+    assert "threads has the wrong type" in result["content"][0]["text"]
+    (site.home / "config.toml").unlink()
+    site.home.rmdir()
+    site.home.write_text("a file")
+    result = talk(site, initialize(1), INITIALIZED, remember(2, "x"))[1]["result"]
+    assert result["isError"]
+    assert "choose another" in result["content"][0]["text"]
 
 
 def test_nothing_heavy_is_loaded_before_the_first_answer():

@@ -17,6 +17,7 @@ from memhub_mcp.server.tools import compact
 from memhub_mcp.service.hub import Hub
 
 _MEMORY = "memhub://memories/"
+_HISTORY = "memhub://history/"
 _NOT_FOUND_BEFORE_2026 = -32002
 
 
@@ -70,7 +71,15 @@ def _reader(uri: str) -> Callable[[Hub, Caller], tuple[str, str]] | None:
         return _workspace
     if uri.startswith(_MEMORY):
         return partial(_memory, unquote(uri.removeprefix(_MEMORY)))
+    if uri.startswith(_HISTORY) and _is_inside(path := unquote(uri.removeprefix(_HISTORY))):
+        return partial(_history, path)
     return None
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a path can only lead into the repository. What it names there is the service's to find."""
+    parts = path.replace("\\", "/").split("/")
+    return not ({"", ".", ".."} & set(parts) or ":" in parts[0])
 
 
 def _status(hub: Hub, caller: Caller) -> tuple[str, str]:
@@ -86,6 +95,10 @@ def _memory(memory_id: str, hub: Hub, caller: Caller) -> tuple[str, str]:
     if not reply["memories"]:
         raise NotFound(f"no memory {memory_id}")
     return "application/json", compact(reply["memories"][0])
+
+
+def _history(path: str, hub: Hub, caller: Caller) -> tuple[str, str]:
+    return "application/json", compact(hub.history.code_history(caller, path=path))
 
 
 def _not_found(ctx: Context, uri: str) -> MCPError:

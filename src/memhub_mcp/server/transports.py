@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,23 +17,27 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from memhub_mcp.bootstrap import open_hub
+from memhub_mcp.errors import MemhubError
 from memhub_mcp.server.app import build_server
 from memhub_mcp.server.door import Door
 from memhub_mcp.server.exchange import INVALID_REQUEST, Exchange, Message, error_answer
 from memhub_mcp.server.lifetime import Lifetime
 from memhub_mcp.server.prelude import Prelude
-from memhub_mcp.settings import load_settings
+from memhub_mcp.settings import Settings, load_settings
 
 
 def serve_wire(
     exchange: Exchange, prelude: Prelude, lifetime: Lifetime, home: str | None, workspace: str | None
 ) -> None:
     """Takes a conversation over from the prelude and leads it until the process ends."""
-    settings = load_settings(home=home, workspace=workspace)
-    door = Door(partial(open_hub, settings))
+    load = partial(load_settings, home=home, workspace=workspace)
+    door = Door(lambda: open_hub(load()))
     lifetime.close_with(door.close)
-    server = build_server(door, settings)
-    anyio.run(_serve, server, door, exchange, prelude)
+    try:
+        settings = load()
+    except MemhubError:  # each call is told why, until the person has corrected it
+        settings = Settings(home=Path(), cwd=Path.cwd(), person_home=Path.home())
+    anyio.run(_serve, build_server(door, settings), door, exchange, prelude)
 
 
 async def _serve(server: Server[Any], door: Door, exchange: Exchange, prelude: Prelude) -> None:
