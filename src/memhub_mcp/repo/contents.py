@@ -5,7 +5,7 @@ from collections import OrderedDict
 import pygit2
 
 from memhub_mcp.domain.revision import Hunk
-from memhub_mcp.repo.diff import BLOB_LIMIT_BYTES, blob_patch, patch_hunks
+from memhub_mcp.repo.diff import BLOB_LIMIT_BYTES, patch_hunks
 
 _KEPT_BYTES = 32 * 1024 * 1024
 _KEPT_DIFFERENCES = 4_096
@@ -16,51 +16,55 @@ class Contents:
 
     def __init__(self, repo: pygit2.Repository) -> None:
         self._repo = repo
-        self._lines: OrderedDict[str, list[str]] = OrderedDict()
+        self._data: OrderedDict[str, bytes | None] = OrderedDict()
         self._size = 0
+        self._lines: tuple[str, list[str] | None] = ("", None)
         self._hunks: OrderedDict[tuple[str | None, str | None], tuple[Hunk, ...] | None] = OrderedDict()
 
     def data(self, blob: str) -> bytes | None:
         """The bytes of a blob; None when it is not here or over the limit."""
-        try:
-            if self._repo.odb.read_header(blob)[1] > BLOB_LIMIT_BYTES:
-                return None
-            return self._repo[blob].peel(pygit2.Blob).data
-        except (pygit2.GitError, KeyError, ValueError):
-            return None
+        if blob in self._data:
+            self._data.move_to_end(blob)
+            return self._data[blob]
+        data = self._read(blob)
+        self._data[blob] = data
+        self._size += len(data or b"")
+        while self._size > _KEPT_BYTES and len(self._data) > 1:
+            _, dropped = self._data.popitem(last=False)
+            self._size -= len(dropped or b"")
+        return data
 
     def lines(self, blob: str) -> list[str] | None:
         """The text of a blob, line by line; None for what is binary, too large or not here."""
-        kept = self._lines.get(blob)
-        if kept is not None:
-            self._lines.move_to_end(blob)
-            return kept
-        data = self.data(blob)
-        if data is None or is_binary(data):
-            return None
-        lines = text_lines(data)
-        self._lines[blob] = lines
-        self._size += len(data)
-        while self._size > _KEPT_BYTES and len(self._lines) > 1:
-            _, dropped = self._lines.popitem(last=False)
-            self._size -= sum(map(len, dropped)) + len(dropped)
-        return lines
+        if self._lines[0] != blob:
+            data = self.data(blob)
+            self._lines = (blob, None if data is None or is_binary(data) else text_lines(data))
+        return self._lines[1]
 
     def hunks(self, before: str | None, after: str | None) -> tuple[Hunk, ...] | None:
         """The lines that changed between two blobs; None when one is binary, too large or not here."""
         key = (before, after)
         if key not in self._hunks:
-            self._hunks[key] = self._compare(before, after)
+            self._hunks[key] = difference(self.data(before) if before else b"", self.data(after) if after else b"")
             if len(self._hunks) > _KEPT_DIFFERENCES:
                 self._hunks.popitem(last=False)
         return self._hunks[key]
 
-    def _compare(self, before: str | None, after: str | None) -> tuple[Hunk, ...] | None:
-        for blob in (before, after):
-            data = self.data(blob) if blob else b""
-            if data is None or is_binary(data):
+    def _read(self, blob: str) -> bytes | None:
+        try:
+            oid = pygit2.Oid(hex=blob)
+            if self._repo.odb.read_header(oid)[1] > BLOB_LIMIT_BYTES:
                 return None
-        return patch_hunks(blob_patch(self._repo, before, after))
+            return self._repo.odb.read(oid)[1]
+        except (pygit2.GitError, KeyError, ValueError):
+            return None
+
+
+def difference(before: bytes | None, after: bytes | None) -> tuple[Hunk, ...] | None:
+    """The lines that changed between two texts; None when one is unknown or binary."""
+    if before is None or after is None or is_binary(before) or is_binary(after):
+        return None
+    return patch_hunks(pygit2.Patch.create_from(before, after, context_lines=0, interhunk_lines=0))
 
 
 def is_binary(data: bytes) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import pygit2
-from pygit2.enums import ObjectType
+from pygit2.enums import ObjectType, SortMode
 
 from memhub_mcp.domain.revision import FileChange, Spans
 from memhub_mcp.repo.contents import Contents
@@ -20,18 +20,21 @@ class WalkedHistory:
         self.contents = Contents(repo)
         self._repo = repo
         self._parents: dict[str, tuple[str, ...]] = {}
-        self._trees: dict[str, pygit2.Tree] = {}
-        self._changes: dict[str, list[FileChange]] = {}
+        self._trees: dict[str, pygit2.Oid] = {}
+        self._blobs: dict[tuple[str, str], str | None] = {}
+        self._folders: dict[tuple[pygit2.Oid, str], pygit2.Oid | None] = {}
+        self._changes: tuple[str, list[FileChange]] = ("", [])
 
     def order(self, head: str) -> Iterable[str]:
         """Every commit reachable from `head`, children before parents."""
+        for commit in self._repo.walk(head, SortMode.NONE):
+            self._keep(str(commit.id), commit)
         return order_of(head, self.parents)
 
     def parents(self, sha: str) -> Sequence[str]:
         """The parents of a commit; none where a shallow clone ends."""
         if sha not in self._parents:
-            found = self._repo[sha].peel(pygit2.Commit).parent_ids
-            self._parents[sha] = tuple(str(parent) for parent in found)
+            self._keep(sha, self._repo[sha].peel(pygit2.Commit))
         return self._parents[sha]
 
     def step(self, sha: str, number: int, path: str) -> Step | None:
@@ -56,15 +59,35 @@ class WalkedHistory:
 
     def blob(self, sha: str, path: str) -> str | None:
         """The blob at `path` in a commit."""
-        if sha not in self._trees:
-            self._trees = {**dict(list(self._trees.items())[-3:]), sha: self._repo[sha].peel(pygit2.Tree)}
+        key = (sha, path)
+        if key not in self._blobs:
+            self.parents(sha)
+            found = self._entry(self._trees[sha], raw_path(path).decode("utf-8", "surrogateescape"))
+            self._blobs[key] = None if found is None else str(found)
+        return self._blobs[key]
+
+    def _entry(self, tree: pygit2.Oid, path: str) -> pygit2.Oid | None:
+        """The blob at `path` below a tree. Folders are remembered: most commits leave most of them alone."""
+        name, slash, rest = path.partition("/")
+        key = (tree, path)
+        if key in self._folders:
+            return self._folders[key]
         try:
-            found = self._trees[sha][raw_path(path).decode("utf-8", "surrogateescape")]
+            entry = self._repo[tree].peel(pygit2.Tree)[name]
         except (KeyError, ValueError):
             return None
-        return str(found.id) if found.type == ObjectType.BLOB else None
+        if slash:
+            found = self._entry(entry.id, rest) if entry.type == ObjectType.TREE else None
+        else:
+            found = entry.id if entry.type == ObjectType.BLOB else None
+        self._folders[key] = found
+        return found
+
+    def _keep(self, sha: str, commit: pygit2.Commit) -> None:
+        self._parents[sha] = tuple(map(str, commit.parent_ids))
+        self._trees[sha] = commit.tree_id
 
     def _changes_of(self, sha: str) -> list[FileChange]:
-        if sha not in self._changes:
-            self._changes = {sha: read_changes(self._repo, sha)}
-        return self._changes[sha]
+        if self._changes[0] != sha:
+            self._changes = (sha, read_changes(self._repo, sha))
+        return self._changes[1]

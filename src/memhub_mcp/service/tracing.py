@@ -1,0 +1,133 @@
+"""The history of a block from the commit index, or from the repository alone while the index is not there yet."""
+
+import threading
+import weakref
+from collections.abc import Iterable, Sequence
+
+from memhub_mcp.domain.revision import ChangeKind, FileChange, Spans
+from memhub_mcp.repo.contents import Contents
+from memhub_mcp.repo.lineage import History, Origin, Step, order_of
+from memhub_mcp.repo.moves import find_origin
+from memhub_mcp.repo.objects import open_objects
+from memhub_mcp.repo.walked import WalkedHistory
+from memhub_mcp.service.scope import Scope
+from memhub_mcp.store.ancestry import Ancestry
+from memhub_mcp.store.file import Store
+
+_KEPT_ORDERS = 4
+
+
+class _Graph:
+    """What is kept of one store between calls."""
+
+    def __init__(self, store: Store) -> None:
+        self.lock = threading.Lock()
+        self.ancestry = Ancestry(store.db)
+        self.orders: dict[str, list[str]] = {}
+
+
+class Tracing:
+    """Hands out histories. Threads may share it; a history belongs to one thread."""
+
+    def __init__(self) -> None:
+        self._graphs: weakref.WeakKeyDictionary[Store, _Graph] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def history(self, scope: Scope, head: str) -> "BlockHistory":
+        """The commits that lead to `head`.
+
+        Raises:
+            RepoError: the repository cannot be read.
+        """
+        assert scope.checkout is not None
+        walked = WalkedHistory(open_objects(scope.checkout.root))
+        if scope.store is None:
+            return BlockHistory(walked, walked, None)
+        with self._lock:
+            graph = self._graphs.setdefault(scope.store, _Graph(scope.store))
+        with graph.lock:
+            indexed = IndexedHistory(graph, walked)
+        return BlockHistory(indexed if indexed.covers(head) else walked, walked, graph.ancestry)
+
+
+class BlockHistory:
+    """The commits of a call: as lineage reads them, as libgit2 has them, and what the index knows besides."""
+
+    def __init__(self, history: History, walked: WalkedHistory, index: Ancestry | None) -> None:
+        self.history = history
+        self.walked = walked
+        self.index = index
+
+    @property
+    def contents(self) -> Contents:
+        """Texts by blob id."""
+        return self.walked.contents
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the index knew every commit."""
+        return self.history is not self.walked
+
+
+class IndexedHistory:
+    """Commits as the index has them; contents as libgit2 has them."""
+
+    def __init__(self, graph: _Graph, walked: WalkedHistory) -> None:
+        self._graph = graph
+        self._walked = walked
+        self._parents = graph.ancestry.parents()
+
+    def covers(self, head: str) -> bool:
+        """Whether every commit that leads to `head` is indexed."""
+        with self._graph.lock:
+            if head in self._graph.orders:
+                return True
+            try:
+                order = order_of(head, self._parents.__getitem__)
+            except KeyError:
+                return False
+            kept = list(self._graph.orders.items())[1 - _KEPT_ORDERS :]
+            self._graph.orders = {**dict(kept), head: order}
+            return True
+
+    def order(self, head: str) -> Iterable[str]:
+        """Every commit reachable from `head`, children before parents."""
+        return self._graph.orders[head] if self.covers(head) else order_of(head, self.parents)
+
+    def parents(self, sha: str) -> Sequence[str]:
+        """The parents of a commit."""
+        return self._parents[sha]
+
+    def step(self, sha: str, number: int, path: str) -> Step | None:
+        """How `path` differs from the parent `number`."""
+        with self._graph.lock:
+            changes = self._graph.ancestry.changes_at(path).get(sha, ())
+        change = next((change for change in changes if change.parent == number), None)
+        if change is None:
+            # Against a later parent the index lists only what differs from the earlier ones as well.
+            return self._walked.step(sha, number, path) if number and not changes else None
+        if change.blob_after is None or (change.blob_before == change.blob_after and change.old_path is None):
+            return None
+        return Step(
+            old_path=change.old_path or path,
+            blob_before=change.blob_before,
+            blob_after=change.blob_after,
+            hunks=self._hunks(change),
+        )
+
+    def origin(self, sha: str, path: str, blob: str, spans: Spans) -> Origin | None:
+        """The place from which this commit moved the lines `spans` of `path`."""
+        if not self.parents(sha):
+            return None
+        with self._graph.lock:
+            changes = self._graph.ancestry.changes_of(sha)
+        return find_origin(self._walked.contents, changes, path, blob, spans)
+
+    def _hunks(self, change: FileChange):
+        if change.binary:
+            return None
+        if change.hunks or change.blob_before == change.blob_after:
+            return change.hunks
+        if change.kind is ChangeKind.ADD:
+            return self._walked.contents.hunks(None, change.blob_after)
+        return self._walked.contents.hunks(change.blob_before, change.blob_after)
