@@ -69,6 +69,21 @@ class Commit:
         return self.message.partition("\n")[0]
 
 
+@dataclass(frozen=True, slots=True)
+class CommitLine:
+    """A commit as a list shows it. Redacted; `note` as in `Commit`."""
+
+    author: str
+    at: datetime
+    message: str
+    note: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
 Span = tuple[int, int]
 """A half-open interval of lines, counted from 0."""
 
