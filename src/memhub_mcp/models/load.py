@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.door import Door, State
 from memhub_mcp.models.files import ModelFiles
-from memhub_mcp.models.manifest import MINILM_SPACE, MODELS, PinnedModel
+from memhub_mcp.models.manifest import MINILM_SPACE, MODELS, MULTILINGUAL_SPACE, PinnedModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,12 @@ __all__ = ["EmbedderDoor", "Models", "RerankerDoor", "State"]
 
 MINILM = "minilm"
 """The embedder that arrives as a dependency, as the settings name it."""
+
+MULTILINGUAL = "multilingual"
+"""The embedder of the extra of that name."""
+
+SMALL = frozenset({MINILM, MULTILINGUAL})
+"""Models that may be in memory twice, where two versions of memhub cannot share."""
 
 Model = TypeVar("Model")
 
@@ -105,7 +111,8 @@ class Models:
         self._changing = threading.Lock()
         self._sharing: Sharing | None = None
         self._closed = False
-        self._spaces = {MINILM: MINILM_SPACE} | {m.name: m.space for m in self._pinned if m.kind == "embedder"}
+        self._spaces = {MINILM: MINILM_SPACE, MULTILINGUAL: MULTILINGUAL_SPACE}
+        self._spaces |= {m.name: m.space for m in self._pinned if m.kind == "embedder"}
         self._embedders: dict[str, EmbedderDoor] = {}
         self.embedder = self._embedder(settings.embedder)
         self.reranker = self._reranker(settings.reranker)
@@ -157,10 +164,13 @@ class Models:
             if self._closed:
                 raise ModelError("memhub is ending")
             if self._sharing is None:
-                loaders: dict[str, Callable[[], Any]] = {MINILM: self._load_minilm}
+                loaders: dict[str, Callable[[], Any]] = {
+                    MINILM: self._load_minilm,
+                    MULTILINGUAL: self._load_multilingual,
+                }
                 loaders |= {model.name: partial(self._load_pinned, model) for model in self._pinned}
                 idle_s = self._settings.model_idle_s
-                self._sharing = Sharing(self._settings.home / "run", loaders, idle_s=idle_s, small=frozenset({MINILM}))
+                self._sharing = Sharing(self._settings.home / "run", loaders, idle_s=idle_s, small=SMALL)
             sharing = self._sharing
         return sharing.join(name, lost)
 
@@ -168,6 +178,11 @@ class Models:
         from memhub_mcp.models.minilm import load_minilm
 
         return load_minilm(threads=self._settings.threads)
+
+    def _load_multilingual(self) -> Embedder:
+        from memhub_mcp.models.multilingual import MultilingualEmbedder
+
+        return MultilingualEmbedder()
 
     def _load_pinned(self, model: PinnedModel) -> Embedder | Reranker:
         from memhub_mcp.models.onnx import BgeReranker, load_bge_m3

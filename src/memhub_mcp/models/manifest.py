@@ -19,6 +19,11 @@ MINILM_SPACE = EmbeddingSpace(
     model="all-MiniLM-L6-v2", revision=MINILM_SHA256[:12], quantisation="int8-weights", dimension=384
 )
 
+MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+MULTILINGUAL_SPACE = EmbeddingSpace(
+    model="multilingual-e5-small", revision=MULTILINGUAL_SHA256[:12], quantisation="q4", dimension=384
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedFile:
