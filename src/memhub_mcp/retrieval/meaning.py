@@ -29,11 +29,11 @@ def read_meaning(door: EmbedderDoor, question: str, wait_s: float) -> Meaning:
     embedder = door.get(wait_s)
     if embedder is None:
         return Meaning(state="loading" if door.state() == "loading" else "off", why=door.why())
-    if embedder.known_share(question) < MIN_KNOWN_SHARE:
-        return Meaning(
-            state="off", why="the model does not know most of these words, so they were searched as they are"
-        )
     try:
+        if embedder.known_share(question) < MIN_KNOWN_SHARE:
+            return Meaning(
+                state="off", why="the model does not know most of these words, so they were searched as they are"
+            )
         vector = embedder.embed([question], query=True)[0]
     except ModelError as error:
         return Meaning(state="off", why=str(error))
