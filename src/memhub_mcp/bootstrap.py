@@ -2,6 +2,7 @@
 
 from memhub_mcp.domain.clock import Clock, system_clock
 from memhub_mcp.models.load import Models
+from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.history import History
 from memhub_mcp.service.home import prepare_home
 from memhub_mcp.service.hub import Hub
@@ -29,11 +30,14 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     stores = Stores(settings.home, clock)
     scopes = Scopes(settings=settings, registry=registry, stores=stores, clock=clock)
     indexing = Indexing(clock=clock)
-    maintenance = Maintenance(home=settings.home, scopes=scopes, models=doors, indexing=indexing)
+    reporting = Reporting(home=settings.home, models=doors, tightened=tightened)
+    briefing = Briefing(home=settings.home, capture=settings.capture, reporting=reporting)
+    maintenance = Maintenance(home=settings.home, scopes=scopes, models=doors, indexing=indexing, briefing=briefing)
     memories = Memories(
         scopes=scopes,
         reading=Reading(models=doors, budget_tokens=settings.budget_tokens, clock=clock),
-        reporting=Reporting(home=settings.home, models=doors, tightened=tightened),
+        reporting=reporting,
+        briefing=briefing,
         maintenance=maintenance,
         clock=clock,
     )

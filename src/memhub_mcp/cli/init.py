@@ -45,6 +45,7 @@ def run(words: list[str]) -> int:
         if not report.complete and not report.notes:
             page.line("interrupted: run `memhub-mcp init` again and it goes on from here")
             return INTERRUPTED
+        hub.maintenance.run_once(caller)  # sessions of assistants begin with what is known here
         if found.question:
             _ask(page, hub, caller, found.question)
         _show_assistants(page, hub.settings)

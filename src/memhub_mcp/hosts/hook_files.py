@@ -1,7 +1,7 @@
 """The small files by which hooks know what they may do, what to say, and what was asked.
 
     <home>/capture.json               which repositories there are and what may be recorded in each
-    <home>/<store>/digest.json        what a session begins with
+    <home>/<store>/digest.json        what a session begins with, for each checkout and its branch
     <home>/run/said/<session>.json    the request a session is working on, until it ends
 
 Standard library only: the hook path imports this.
@@ -58,11 +58,48 @@ def root_of(folder: str) -> str | None:
     return current
 
 
+def note_place(home: Home, root: str, store: str, capture: str) -> None:
+    """Hooks in the checkout at `root` belong to the store in the folder `store` of the home."""
+    path = os.path.join(home, CAPTURE_FILE)
+    known = _read(path)
+    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
+    entry = {**roots.get(root, {}), "store": store}
+    if known.get("capture") != capture or roots.get(root) != entry:
+        there = {place: facts for place, facts in roots.items() if os.path.isdir(place)}
+        write_private(path, {"capture": capture, "roots": {**there, root: entry}})
+
+
+def note_digest(home: Home, place: Place, branch: str | None, text: str, shared: str) -> None:
+    """A session at this place begins with `text` while the branch is checked out, on another one with `shared`."""
+    if place.store is None or place.root is None:
+        return
+    path = os.path.join(home, place.store, DIGEST_FILE)
+    known = _read(path)
+    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
+    changed = {"shared": shared, "roots": {**roots, place.root: {"branch": branch, "text": text}}}
+    if changed != known:
+        write_private(path, changed)
+
+
 def digest_of(home: Home, place: Place) -> str | None:
-    """What a session there begins with, as it was last written."""
-    if place.store is None:
+    """What a session there begins with, as it was last written for what is checked out now."""
+    if place.store is None or place.root is None:
         return None
-    return _text(_read(os.path.join(home, place.store, DIGEST_FILE)).get("text"))
+    known = _read(os.path.join(home, place.store, DIGEST_FILE))
+    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
+    own = roots.get(place.root)
+    if isinstance(own, dict) and own.get("branch") == _branch_at(place.root):
+        return _text(own.get("text"))
+    return _text(known.get("shared"))
+
+
+def erase_words(home: Home, store: Home) -> None:
+    """Nothing that was said or is known stays in these files; they are written anew when there is time."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(home, store, DIGEST_FILE))
+    with suppress(FileNotFoundError):
+        for entry in list(os.scandir(os.path.join(home, _SAID))):
+            os.unlink(entry.path)
 
 
 def note_said(home: Home, source: str, session: str, said: str, turn: str | None) -> None:
@@ -101,6 +138,19 @@ def write_private(path: str, content: Mapping[str, Any]) -> None:
     except OSError:
         os.unlink(temporary)
         raise
+
+
+def _branch_at(root: str) -> str | None:
+    """The branch that is checked out, None on a detached HEAD. Read from the files, as git writes them."""
+    marker = os.path.join(root, ".git")
+    with suppress(OSError):
+        if os.path.isfile(marker):
+            with open(marker, encoding="utf-8", errors="replace") as file:
+                marker = os.path.join(root, file.read(4096).partition("gitdir:")[2].strip())
+        with open(os.path.join(marker, "HEAD"), encoding="utf-8", errors="replace") as file:
+            head = file.read(4096).strip()
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+    return None
 
 
 def _said_path(home: Home, source: str, session: str) -> str:

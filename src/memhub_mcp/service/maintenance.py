@@ -10,6 +10,7 @@ from memhub_mcp.capture.events import edit_from_json
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import MemhubError, ModelError, ReadOnlyStore
 from memhub_mcp.models.load import Models
+from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.edits import record_edit
 from memhub_mcp.service.embedding import embed_queued, has_queued
 from memhub_mcp.service.indexing import Indexing
@@ -24,11 +25,12 @@ log = logging.getLogger(__name__)
 class Maintenance:
     """Idle work of one data directory. Safe to call from several threads; the spool is drained by one at a time."""
 
-    def __init__(self, *, home: Path, scopes: Scopes, models: Models, indexing: Indexing) -> None:
+    def __init__(self, *, home: Path, scopes: Scopes, models: Models, indexing: Indexing, briefing: Briefing) -> None:
         self._home = home
         self._scopes = scopes
         self._models = models
         self._indexing = indexing
+        self._briefing = briefing
         self._draining = threading.Lock()
 
     def drain(self) -> int:
@@ -49,6 +51,7 @@ class Maintenance:
         deadline = time.monotonic() + SLICE_S
         embedding = self._embed(scope, deadline)
         indexed = self._indexing.follow(scope, deadline)
+        self._briefing.write(scope)
         return bool(drained or embedding or indexed)
 
     def _drain_one(self, entry: str) -> bool:

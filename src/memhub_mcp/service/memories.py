@@ -16,6 +16,7 @@ from memhub_mcp.domain.replies import (
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.service import changing, reading, remembering
+from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.reading import Question, Reading
 from memhub_mcp.service.reporting import Reporting
@@ -28,11 +29,19 @@ class Memories:
     """What a person or an assistant can do with memories. Safe to call from several threads."""
 
     def __init__(
-        self, *, scopes: Scopes, reading: Reading, reporting: Reporting, maintenance: Maintenance, clock: Clock
+        self,
+        *,
+        scopes: Scopes,
+        reading: Reading,
+        reporting: Reporting,
+        briefing: Briefing,
+        maintenance: Maintenance,
+        clock: Clock,
     ) -> None:
         self._scopes = scopes
         self._reading = reading
         self._reporting = reporting
+        self._briefing = briefing
         self._maintenance = maintenance
         self._clock = clock
 
@@ -97,7 +106,11 @@ class Memories:
     def forget(self, caller: Caller, ids: Sequence[str], *, confirm: bool = False) -> ForgetReply:
         """Erase memories for good, after a dry run; see `service.changing`."""
         self._maintenance.drain()
-        return changing.forget(self._scopes.resolve(caller), ids, confirm=confirm)
+        scope = self._scopes.resolve(caller)
+        reply = changing.forget(scope, ids, confirm=confirm)
+        if confirm:
+            self._briefing.withdraw(scope)
+        return reply
 
     def status(self, caller: Caller) -> StatusReply:
         """Where the caller stands, what is stored, what works."""

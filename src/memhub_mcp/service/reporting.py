@@ -39,16 +39,17 @@ class Reporting:
             reply["notes"] = list(scope.notes)
         return reply
 
-    def digest(self, scope: Scope) -> str:
-        """A few lines: where we stand, how much is known, what was learned last."""
+    def digest(self, scope: Scope, *, any_branch: bool = False) -> str:
+        """A few lines: where we stand, how much is known, what was learned last. `any_branch`: what all of them see."""
         store = scope.store
         if store is None:
             return "No repository here: only what follows the person is remembered."
-        seen = Filter(anchors=scope.anchors())
+        seen = Filter(anchors=frozenset() if any_branch else scope.anchors())
         counts = store.memories.counts_by_kind(seen)
         known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
         reply = scope.reply()
-        place = f"{reply['workspace']}" + (f" on {reply['branch']}" if reply["branch"] else "")
+        branch = None if any_branch else reply["branch"]
+        place = f"{reply['workspace']}" + (f" on {branch}" if branch else "")
         lines = [f"memhub · {place}: {known}; {store.commits.count()} commits indexed."]
         lines += [_line(memory) for memory in store.memories.newest(seen, before=None, limit=DIGEST_MEMORIES)]
         return "\n".join(lines)
