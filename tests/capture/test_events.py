@@ -33,10 +33,10 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 @given(texts, texts)
 def test_an_event_survives_the_spool(tmp_path_factory: pytest.TempPathFactory, before: str, after: str) -> None:
+    assume(redact(before) == before and redact(after) == after)
     change = change_between("src/a.py", before, after)
-    record = edit_record(
-        change, circumstances(session="s", tool_call="c", turn="t", cwd="/w", said="do it", branch="b")
-    )
+    about = circumstances(session="s", tool_call="c", turn="t", cwd="/w", said="do it", branch="b")
+    record = edit_record(change, about)
     home = tmp_path_factory.getbasetemp() / "home"
     entry = spool.write(home, record)
     data = spool.read(entry)

@@ -24,10 +24,11 @@ FileReader = Callable[[str], str | None]
 """The text of a file as it is now, None when it is not known."""
 
 _REPLACING = frozenset(
-    {"edit", "multiedit", "multi_edit", "replace", "search_replace", "edit_file", "edit_file_v2", "afterfileedit"}
+    {"edit", "multiedit", "multi_edit", "replace", "search_replace", "strreplace", "edit_file", "edit_file_v2"}
+    | {"afterfileedit"}
 )
 _WRITING = frozenset({"write", "write_file", "create_file"})
-_NOTEBOOK = frozenset({"notebookedit", "edit_notebook", "notebook_edit"})
+_NOTEBOOK = frozenset({"notebookedit", "edit_notebook", "notebook_edit", "editnotebook"})
 _EDITORS = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "str_replace"})
 _PATCHING = frozenset({"apply_patch", "patch", "applypatch"})
 _SHELLS = frozenset(
