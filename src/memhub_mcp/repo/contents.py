@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 import pygit2
 
-from memhub_mcp.domain.revision import Hunk
+from memhub_mcp.domain.revision import Hunk, Spans
 from memhub_mcp.repo.diff import BLOB_LIMIT_BYTES, patch_hunks
 
 _KEPT_BYTES = 32 * 1024 * 1024
@@ -41,6 +41,16 @@ class Contents:
             self._lines = (blob, None if data is None or is_binary(data) else text_lines(data))
         return self._lines[1]
 
+    def block(self, blob: str, spans: Spans) -> list[str]:
+        """The lines `spans` of a blob; none when it has no lines."""
+        if self._lines[0] == blob:
+            return [line for start, end in spans for line in (self._lines[1] or [])[start:end]]
+        data = self.data(blob)
+        if data is None or is_binary(data):
+            return []
+        rows = data.split(b"\n")
+        return [_line(row) for start, end in spans for row in rows[start:end]]
+
     def hunks(self, before: str | None, after: str | None) -> tuple[Hunk, ...] | None:
         """The lines that changed between two blobs; None when one is binary, too large or not here."""
         key = (before, after)
@@ -74,7 +84,11 @@ def is_binary(data: bytes) -> bool:
 
 def text_lines(data: bytes) -> list[str]:
     """Lines without their ends, `\\n` and `\\r\\n` alike."""
-    lines = data.decode("utf-8", "replace").split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    rows = data.split(b"\n")
+    if not rows[-1]:
+        rows.pop()
+    return list(map(_line, rows))
+
+
+def _line(row: bytes) -> str:
+    return row.removesuffix(b"\r").decode("utf-8", "replace")

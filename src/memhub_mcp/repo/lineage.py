@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha1
 from typing import Protocol
 
 from memhub_mcp.domain.revision import ChangeKind, Hunk, Revision, Spans
@@ -166,3 +167,26 @@ def order_of(head: str, parents_of: Callable[[str], Sequence[str]]) -> list[str]
             if not children[parent]:
                 ready.append(parent)
     return out
+
+
+def block_digest(lines: Iterable[str]) -> str:
+    """What two texts of a block share when they are the same: blanks at the ends of lines do not count."""
+    return sha1("\n".join(line.rstrip() for line in lines).encode("utf-8", "replace")).hexdigest()
+
+
+def returns(digests: Sequence[str]) -> tuple[dict[int, int], dict[int, int]]:
+    """Which version is the same as an earlier one, and which versions that undid: each to the version that did it.
+
+    Two equal versions in a row are no return: nothing was in between.
+    """
+    same_as: dict[int, int] = {}
+    reverted_by: dict[int, int] = {}
+    latest: dict[str, int] = {}
+    for number, digest in enumerate(digests):
+        earlier = latest.get(digest)
+        if earlier is not None and number - earlier >= 2:
+            same_as[number] = earlier
+            for undone in range(earlier + 1, number):
+                reverted_by.setdefault(undone, number)
+        latest[digest] = number
+    return same_as, reverted_by

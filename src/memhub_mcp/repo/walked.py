@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 import pygit2
 from pygit2.enums import ObjectType, SortMode
 
-from memhub_mcp.domain.revision import FileChange, Spans
+from memhub_mcp.domain.revision import CommitLine, FileChange, Spans
 from memhub_mcp.repo.contents import Contents
 from memhub_mcp.repo.diff import read_changes
 from memhub_mcp.repo.lineage import Origin, Step, order_of
 from memhub_mcp.repo.moves import find_origin
-from memhub_mcp.repo.objects import raw_path
+from memhub_mcp.repo.objects import author_text, message_text, moment, raw_path
 
 
 class WalkedHistory:
@@ -36,6 +36,11 @@ class WalkedHistory:
         if sha not in self._parents:
             self._keep(sha, self._repo[sha].peel(pygit2.Commit))
         return self._parents[sha]
+
+    def line(self, sha: str) -> CommitLine:
+        """Author, time and message of a commit, not redacted."""
+        commit = self._repo[sha].peel(pygit2.Commit)
+        return CommitLine(author_text(commit), moment(commit.committer.time), message_text(commit))
 
     def step(self, sha: str, number: int, path: str) -> Step | None:
         """How `path` differs from the parent `number`."""

@@ -1,35 +1,77 @@
-"""The history of code: what the commit index says about a path, lines of it, a commit, or words."""
+"""The use case `code_history`: what a block of code went through, asked by place, commit, memory or words."""
 
-import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from rapidfuzz import process
-
-from memhub_mcp.capture.markers import fence
+from memhub_mcp.domain.memory import Memory
 from memhub_mcp.domain.replies import ChainReply, HistoryReply
-from memhub_mcp.domain.revision import Commit, FileChange
 from memhub_mcp.domain.scope import Caller
-from memhub_mcp.errors import InvalidInput, NotFound, ScopeError
-from memhub_mcp.retrieval.packing import estimate_tokens
+from memhub_mcp.errors import InvalidInput, NotFound, RepoError
+from memhub_mcp.repo.tips import branch_tip, branch_tips, full_id
+from memhub_mcp.retrieval.packing import FRAME_TOKENS, MAX_BUDGET_TOKENS, estimate_tokens
 from memhub_mcp.retrieval.terms import query_terms
-from memhub_mcp.service.describing import moment
+from memhub_mcp.service.blocks import Found, Lines, find_blocks, near_misses, plain_path, split_place
+from memhub_mcp.service.chains import Chain, build_chain, marked
+from memhub_mcp.service.commit_search import describe_commit, describe_hits, words_hits
+from memhub_mcp.service.gone import find_gone
 from memhub_mcp.service.scope import Scope, Scopes
-from memhub_mcp.store.file import Store
+from memhub_mcp.service.showing import show_chain
+from memhub_mcp.service.tracing import BlockHistory, Tracing
 
-MAX_VERSIONS = 50
-DIFF_LINES = 12
-DIFF_CHARACTERS = 700
-DEFAULT_BUDGET_TOKENS = 2_000
-MAX_BUDGET_TOKENS = 8_000
-_SHA = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
+DEFAULT_LIMIT = 8
+MAX_LIMIT = 50
+EVERY_BRANCH = "*"
+_MAX_QUERY_CHARACTERS = 4_096
+_MIN_BUDGET_TOKENS = 200
+_DEFAULT_BUDGET_TOKENS = 2_000
+_MEMORY_PLACES = 2
+_MOST_BRANCHES = 20
+_SYMBOL_FILES = 20
+_SHORTEST_ID = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: a place (path, with a symbol or lines), a commit, a memory, or words."""
+
+    path: str | None = None
+    symbol: str | None = None
+    lines: Lines | None = None
+    commit: str | None = None
+    memory: str | None = None
+    query: str | None = None
+    limit: int = DEFAULT_LIMIT
+    budget_tokens: int = _DEFAULT_BUDGET_TOKENS
+    branch: str | None = None
+
+    @property
+    def terms(self) -> Set[str]:
+        """The words that versions are wanted for."""
+        return frozenset(query_terms(self.query)) if self.query else frozenset()
+
+
+@dataclass(slots=True)
+class _Answer:
+    chains: list[ChainReply] = field(default_factory=list[ChainReply])
+    notes: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """From where history is looked at: the working tree counts when `root` is there."""
+
+    history: BlockHistory
+    head: str
+    root: Path | None
 
 
 class History:
-    """Answers questions about the history of code."""
+    """Answers questions about the history of code. Safe to call from several threads."""
 
     def __init__(self, *, scopes: Scopes) -> None:
         self._scopes = scopes
+        self._tracing = Tracing()
 
     def code_history(
         self,
@@ -37,126 +79,253 @@ class History:
         *,
         path: str | None = None,
         symbol: str | None = None,
-        line: int | None = None,
+        line: int | Lines | None = None,
         commit: str | None = None,
         memory: str | None = None,
         query: str | None = None,
-        limit: int = 8,
+        limit: int | None = None,
         budget_tokens: int | None = None,
         branch: str | None = None,
     ) -> HistoryReply:
-        """The versions of what is asked for, oldest first.
+        """The versions of the code that is meant, oldest first; `line` is one line or a range, counted from 1.
 
         Raises:
-            InvalidInput: nothing was asked for, or a commit id that cannot be one.
-            NotFound: no such path or commit in the index; near names are suggested.
-            ScopeError: there is no repository here.
+            InvalidInput: nothing was asked, or a value cannot be understood. NotFound: no repository is here.
         """
-        scope = self._scopes.resolve(caller)
-        if scope.store is None:
-            raise ScopeError("there is no repository here; stand in one or name it with workspace")
-        if commit:
-            found = [_by_id(scope.store, commit)]
-        elif path:
-            path = _relative(scope, path)
-            found = _by_path(scope.store, path, line)
-        elif query or symbol:
-            found = _by_words(scope.store, " ".join(filter(None, (symbol, query))), limit)
+        question = _read(path, symbol, line, commit, memory, query, limit, budget_tokens, branch)
+        scope = self._scopes.resolve(replace(caller, paths=(*caller.paths, path)) if path else caller)
+        if scope.checkout is None or scope.store is None:
+            raise NotFound("there is no git repository here; call from inside one, or name it with `workspace`")
+        answer = _Answer(notes=list(scope.notes))
+        if scope.checkout.limited is not None:
+            answer.notes.append(f"the history cannot be read: {scope.checkout.limited}")
+        elif scope.checkout.head is None:
+            answer.notes.append("there is no commit yet")
         else:
-            raise InvalidInput("nothing to look up; give path (with line or symbol), commit, or query")
-        wanted = max(1, min(limit, MAX_VERSIONS))
-        budget = min(budget_tokens or DEFAULT_BUDGET_TOKENS, MAX_BUDGET_TOKENS)
-        versions, left_out = _versions(found[:wanted], path, budget)
-        chain = ChainReply(path=path or "", versions=versions)
-        if left_out or len(found) > wanted:
-            chain["notes"] = [
-                f"{left_out + len(found[wanted:])} older versions are not shown; raise limit or budget_tokens"
-            ]
-        reply = HistoryReply(chains=[chain] if versions else [], nothing_relevant=not versions, scope=scope.reply())
-        if scope.notes:
-            reply["notes"] = list(scope.notes)
+            try:
+                self._answer(scope, question, answer)
+            except RepoError as error:
+                answer.notes.append(f"the history cannot be read: {error}")
+        reply = HistoryReply(chains=answer.chains, nothing_relevant=not answer.chains, scope=scope.reply())
+        if answer.notes:
+            reply["notes"] = list(dict.fromkeys(answer.notes))
         return reply
 
+    def _answer(self, scope: Scope, question: Question, answer: _Answer) -> None:
+        seat = self._seat(scope, question.branch)
+        if scope.checkout and scope.checkout.shallow:
+            answer.notes.append("shallow clone: older versions are not here")
+        if question.memory is not None:
+            self._by_memory(scope, seat, question, answer)
+        elif question.commit is not None:
+            self._by_commit(scope, seat, question, answer)
+        elif question.path is not None:
+            assert scope.checkout is not None
+            place = replace(question, path=plain_path(scope.checkout.root, question.path))
+            self._by_place(scope, seat, place, answer)
+        elif question.symbol is not None:
+            self._by_symbol(scope, seat, question, answer)
+        else:
+            self._by_words(scope, question, answer)
 
-def _by_id(store: Store, commit: str) -> Commit:
-    if not _SHA.fullmatch(commit):
-        raise InvalidInput(f"{commit[:40]!r} is no commit id; give 4 to 40 hexadecimal digits")
-    found = store.commits.get(commit)
-    if found is None:
-        raise NotFound(f"no single commit {commit[:40]} in the index; `memhub-mcp init` indexes what is missing")
-    return found
+    def _seat(self, scope: Scope, branch: str | None) -> _Seat:
+        checkout = scope.checkout
+        assert checkout is not None
+        assert checkout.head is not None
+        if branch in (None, EVERY_BRANCH, checkout.branch):
+            return _Seat(self._tracing.history(scope, checkout.head), checkout.head, checkout.root)
+        tip = branch_tip(checkout.root, branch)
+        if tip is None:
+            names = near_misses(branch, list(branch_tips(checkout.root)))
+            raise InvalidInput(f"no branch {branch[:100]!r} here; {_meant(names)}")
+        return _Seat(self._tracing.history(scope, tip), tip, None)
+
+    def _by_place(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+        found, question = _find(seat, question)
+        answer.notes += found.notes
+        chains = [build_chain(seat.history, seat.head, block) for block in found.blocks]
+        if not chains:
+            chains = _gone(seat, question, answer)
+        if question.branch == EVERY_BRANCH:
+            chains = [self._everywhere(scope, seat, question, chain) for chain in chains]
+        self._show(seat, question, chains, answer)
+        if not answer.chains and question.path is not None and not found.notes:
+            known = seat.history.index.paths() if seat.history.index else []
+            answer.notes.append(
+                f"nothing is known of {question.path[:200]!r}; {_meant(near_misses(question.path, known))}"
+            )
+
+    def _show(self, seat: _Seat, question: Question, chains: Sequence[Chain], answer: _Answer) -> None:
+        room = question.budget_tokens - FRAME_TOKENS
+        for number, chain in enumerate(chain for chain in chains if chain.versions):
+            share = room // (len(chains) - number)
+            reply, spent = show_chain(
+                seat.history, chain, limit=question.limit, budget_tokens=share, terms=question.terms
+            )
+            answer.chains.append(reply)
+            room -= spent
+
+    def _everywhere(self, scope: Scope, seat: _Seat, question: Question, chain: Chain) -> Chain:
+        """The chain with the versions that only other branches have."""
+        assert scope.checkout is not None
+        versions = list(chain.versions)
+        known = {version.commit for version in versions}
+        for name, tip in list(branch_tips(scope.checkout.root).items())[:_MOST_BRANCHES]:
+            if tip == seat.head:
+                continue
+            history = self._tracing.history(scope, tip)
+            for block in find_blocks(
+                history, tip, None, chain.path, symbol=question.symbol, lines=question.lines
+            ).blocks:
+                for version in build_chain(history, tip, block).versions:
+                    if version.commit not in known:
+                        known.add(version.commit)
+                        versions.append(replace(version, branch=name, current=False))
+        committed = sorted((each for each in versions if each.at is not None), key=lambda each: (each.at, each.current))
+        return replace(chain, versions=marked([*committed, *(each for each in versions if each.at is None)]))
+
+    def _by_commit(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+        assert scope.store is not None
+        assert scope.checkout is not None
+        given = (question.commit or "").strip().lower()
+        if len(given) < _SHORTEST_ID or not given.isalnum():
+            raise InvalidInput(f"{given[:60]!r} is no commit id; give at least {_SHORTEST_ID} of its digits")
+        sha = full_id(scope.checkout.root, given)
+        commit = scope.store.commits.get(sha or given)
+        if commit is None and sha is not None:
+            commit = self._tracing.read(scope, sha)
+        if commit is None:
+            answer.notes.append(f"no commit {given[:60]} is known here")
+            return
+        path = plain_path(scope.checkout.root, question.path) if question.path else None
+        room = question.budget_tokens - FRAME_TOKENS
+        for chain in describe_commit(commit, path)[: question.limit]:
+            cost = estimate_tokens(str(chain))
+            if answer.chains and cost > room:
+                answer.notes.append("more files did not fit the budget; name one with path")
+                break
+            answer.chains.append(chain)
+            room -= cost
+        self._say_where(seat, commit.sha, answer)
+
+    def _say_where(self, seat: _Seat, sha: str, answer: _Answer) -> None:
+        """A commit that HEAD does not hold may have been rebased, amended or picked."""
+        reachable = set(seat.history.history.order(seat.head))
+        if sha in reachable:
+            return
+        twins = [twin for twin in (seat.history.index.twins(sha) if seat.history.index else []) if twin in reachable]
+        answer.notes.append(
+            f"not part of this branch; the same change is {twins[0][:12]} here" if twins else "not part of this branch"
+        )
+
+    def _by_memory(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+        memory = _memory(scope, question.memory or "")
+        if memory is None:
+            answer.notes.append(f"no memory {(question.memory or '')[:60]} here")
+            return
+        for place in _places(memory)[:_MEMORY_PLACES]:
+            asked = replace(question, path=place[0], symbol=place[1], budget_tokens=question.budget_tokens // 2)
+            self._by_place(scope, seat, asked, answer)
+        if not answer.chains:
+            answer.notes.append("the memory names no code that is known here")
+
+    def _by_symbol(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+        """A symbol without a file: looked for in the files of the commits that its words find."""
+        assert scope.store is not None
+        hits = words_hits(scope.store, question.symbol or "")
+        paths = dict.fromkeys(change.path for hit in hits for change in hit.commit.changes)
+        for path in list(paths)[:_SYMBOL_FILES]:
+            found = find_blocks(seat.history, seat.head, seat.root, path, symbol=question.symbol)
+            if found.blocks:
+                self._by_place(scope, seat, replace(question, path=path), answer)
+                return
+        answer.notes.append(f"no symbol {(question.symbol or '')[:80]!r} was found; give its file as path")
+
+    def _by_words(self, scope: Scope, question: Question, answer: _Answer) -> None:
+        assert scope.store is not None
+        hits = words_hits(scope.store, question.query or "")[: question.limit]
+        room = question.budget_tokens - FRAME_TOKENS
+        for chain in describe_hits(hits, None):
+            cost = estimate_tokens(str(chain))
+            if answer.chains and cost > room:
+                for version in chain["versions"]:
+                    version.pop("code", None)
+                cost = estimate_tokens(str(chain))
+                if cost > room:
+                    answer.notes.append("more commits did not fit the budget")
+                    break
+            answer.chains.append(chain)
+            room -= cost
 
 
-def _by_path(store: Store, path: str, line: int | None) -> list[Commit]:
-    found = store.commits.by_path(path, MAX_VERSIONS)
-    if not found:
-        near = [name for name, _, _ in process.extract(path, _paths(store), limit=3, score_cutoff=70)]
-        hint = f"; did you mean {', '.join(near)}?" if near else "; `memhub-mcp init` indexes what is missing"
-        raise NotFound(f"no commit in the index touched {path[:200]!r}{hint}")
-    if line is None:
-        return found
-    return [commit for commit in found if any(_touches(change, path, line) for change in commit.changes)]
+def _read(
+    path: str | None,
+    symbol: str | None,
+    line: int | Lines | None,
+    commit: str | None,
+    memory: str | None,
+    query: str | None,
+    limit: int | None,
+    budget_tokens: int | None,
+    branch: str | None,
+) -> Question:
+    asked = [value for value in (path, symbol, commit, memory, query) if value and value.strip()]
+    if not asked:
+        raise InvalidInput("ask with at least one of path, symbol, commit or query")
+    if any("\0" in value for value in asked):
+        raise InvalidInput("the question holds a NUL character; leave it out")
+    if query and len(query) > _MAX_QUERY_CHARACTERS:
+        raise InvalidInput(f"the query has {len(query):,} characters; ask in a few words")
+    lines = (line, line) if isinstance(line, int) else line
+    if lines is not None and path is None:
+        raise InvalidInput("a line needs its file: give path as well")
+    return Question(
+        path=path or None,
+        symbol=symbol or None,
+        lines=lines,
+        commit=commit or None,
+        memory=memory or None,
+        query=query or None,
+        limit=max(1, min(limit or DEFAULT_LIMIT, MAX_LIMIT)),
+        budget_tokens=max(_MIN_BUDGET_TOKENS, min(budget_tokens or _DEFAULT_BUDGET_TOKENS, MAX_BUDGET_TOKENS)),
+        branch=branch or None,
+    )
 
 
-def _by_words(store: Store, words: str, limit: int) -> list[Commit]:
-    matches = store.commits.search(query_terms(words), limit)
-    commits = store.commits.get_many(match.seq for match in matches)
-    return [commits[match.seq] for match in matches if match.seq in commits]
+def _find(seat: _Seat, question: Question) -> tuple[Found, Question]:
+    """The blocks, also when symbol or line were written behind the path."""
+    assert question.path is not None
+    found = find_blocks(seat.history, seat.head, seat.root, question.path, symbol=question.symbol, lines=question.lines)
+    if not found.blocks and not found.notes:
+        path, symbol, lines = split_place(question.path)
+        if path != question.path:
+            question = replace(question, path=path, symbol=question.symbol or symbol, lines=question.lines or lines)
+            found = find_blocks(seat.history, seat.head, seat.root, path, symbol=question.symbol, lines=question.lines)
+    return found, question
 
 
-def _paths(store: Store) -> set[str]:
-    return {change.path for _, commit in store.commits.walk() for change in commit.changes}
+def _gone(seat: _Seat, question: Question, answer: _Answer) -> list[Chain]:
+    assert question.path is not None
+    gone = find_gone(seat.history, seat.head, question.path, question.symbol)
+    if gone.renamed_to is not None:
+        answer.notes.append(f"the file is now {gone.renamed_to}")
+        moved = replace(question, path=gone.renamed_to)
+        found, _ = _find(seat, moved)
+        answer.notes += found.notes
+        return [build_chain(seat.history, seat.head, block) for block in found.blocks]
+    return [gone.chain] if gone.chain else []
 
 
-def _touches(change: FileChange, path: str, line: int) -> bool:
-    return change.path == path and any(h.new_start <= line <= h.new_start + max(h.new_lines, 1) for h in change.hunks)
+def _memory(scope: Scope, memory_id: str) -> Memory | None:
+    return next((found for store in scope.stores() if (found := store.memories.get(memory_id.strip()))), None)
 
 
-def _relative(scope: Scope, path: str) -> str:
-    plain = path.replace("\\", "/").removeprefix("./")
-    root = f"{scope.checkout.root.as_posix()}/" if scope.checkout else "\0"
-    plain = plain.removeprefix(root)
-    if plain.startswith("/") or ".." in plain.split("/"):
-        raise InvalidInput(f"{path[:200]!r} is outside this repository; give a path below its root")
-    return plain
+def _places(memory: Memory) -> list[tuple[str, str | None]]:
+    """Each file a memory names with the symbol it names, if any."""
+    if not memory.symbols:
+        return [(file, None) for file in memory.files]
+    return [(file, symbol) for file in memory.files for symbol in memory.symbols]
 
 
-def _versions(commits: Sequence[Commit], path: str | None, budget: int) -> tuple[list[dict[str, Any]], int]:
-    """The versions that fit, oldest first, and how many did not."""
-    shown: list[dict[str, Any]] = []
-    spent = 0
-    for commit in commits:
-        version = _version(commit, path)
-        spent += estimate_tokens(str(version))
-        if shown and spent > budget:
-            break
-        shown.append(version)
-    return shown[::-1], len(commits) - len(shown)
-
-
-def _version(commit: Commit, path: str | None) -> dict[str, Any]:
-    return {
-        "commit": commit.sha[:12],
-        "at": moment(commit.committed_at),
-        "author": commit.author,
-        "subject": commit.subject[:200],
-        "diff": fence(_shortened(_part_of(commit.patch, path))),
-    }
-
-
-def _part_of(patch: str, path: str | None) -> str:
-    if path is None:
-        return patch
-    parts = re.split(r"^(?=--- )", patch, flags=re.MULTILINE)
-    mine = [part for part in parts if path in part.partition("\n@@")[0]]
-    return "".join(mine) or patch
-
-
-def _shortened(patch: str) -> str:
-    changed = [line for line in patch.splitlines() if line[:1] in "+-" and not line.startswith(("+++", "---"))]
-    return "\n".join(_first(changed, DIFF_LINES))[:DIFF_CHARACTERS]
-
-
-def _first(lines: Iterable[str], count: int) -> list[str]:
-    listed = list(lines)
-    return listed if len(listed) <= count else [*listed[:count], f"… {len(listed) - count} more lines"]
+def _meant(names: Sequence[str]) -> str:
+    return f"did you mean {', '.join(names)}?" if names else "nothing similar is known either"

@@ -27,7 +27,7 @@ _NAMED_PATHS = 200
 _HEADINGS = 30
 _KEPT_TIPS = 200
 _COMPLETE, _BOUNDARY = "complete", "boundary"
-_RULES = TextRules(redact=redact, never_stored=is_never_stored)
+TEXT_RULES = TextRules(redact=redact, never_stored=is_never_stored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class Indexing:
             seen += len(found)
             return found
 
-        commits = walk_commits(root, tips.commits, known=counted, rules=_RULES, hide=hide)
+        commits = walk_commits(root, tips.commits, known=counted, rules=TEXT_RULES, hide=hide)
         while batch := list(_batch(commits)):
             with store.write() as tx:
                 store.commits.add(tx, batch, redaction=REDACTION_VERSION)

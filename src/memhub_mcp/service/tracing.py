@@ -3,13 +3,17 @@
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from memhub_mcp.domain.revision import ChangeKind, FileChange, Spans
+from memhub_mcp.capture.redact import redact
+from memhub_mcp.domain.revision import ChangeKind, Commit, CommitLine, FileChange, Spans
 from memhub_mcp.repo.contents import Contents
+from memhub_mcp.repo.diff import read_commit
 from memhub_mcp.repo.lineage import History, Origin, Step, order_of
 from memhub_mcp.repo.moves import find_origin
 from memhub_mcp.repo.objects import open_objects
 from memhub_mcp.repo.walked import WalkedHistory
+from memhub_mcp.service.indexing import TEXT_RULES
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.ancestry import Ancestry
 from memhub_mcp.store.file import Store
@@ -49,6 +53,11 @@ class Tracing:
             indexed = IndexedHistory(graph, walked)
         return BlockHistory(indexed if indexed.covers(head) else walked, walked, graph.ancestry)
 
+    def read(self, scope: Scope, sha: str) -> Commit:
+        """A commit that is not indexed yet."""
+        assert scope.checkout is not None
+        return read_commit(open_objects(scope.checkout.root), sha, TEXT_RULES)
+
 
 class BlockHistory:
     """The commits of a call: as lineage reads them, as libgit2 has them, and what the index knows besides."""
@@ -62,6 +71,16 @@ class BlockHistory:
     def contents(self) -> Contents:
         """Texts by blob id."""
         return self.walked.contents
+
+    def commits(self, shas: Iterable[str]) -> dict[str, CommitLine]:
+        """Author, time and message of commits, redacted: from the index, else from the repository."""
+        wanted = list(dict.fromkeys(shas))
+        found = self.index.lines(wanted) if self.index is not None else {}
+        for sha in wanted:
+            if sha not in found:
+                line = self.walked.line(sha)
+                found[sha] = replace(line, author=redact(line.author), message=redact(line.message))
+        return found
 
     @property
     def indexed(self) -> bool:

@@ -1,13 +1,13 @@
 """The commit index as lineage reads it: who came from whom, and what each commit did to one path."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memhub_mcp.domain.revision import ChangeKind, FileChange
+from memhub_mcp.domain.revision import ChangeKind, CommitLine, FileChange
 from memhub_mcp.store.connection import Database
 from memhub_mcp.store.packing import unpack_hunks
-from memhub_mcp.store.values import storable, texts
+from memhub_mcp.store.values import from_micros, storable, texts, to_json
 
 _KEPT_PATHS = 32
 
@@ -17,6 +17,8 @@ _AT_PATH = f"""SELECT g.sha, {_COLUMNS} FROM path AS p JOIN file_change AS c ON 
     JOIN git_commit AS g ON g.seq = c.git_commit LEFT JOIN path AS o ON o.id = c.old_path WHERE p.name = ?"""
 _OF_COMMIT = f"""SELECT g.sha, {_COLUMNS} FROM git_commit AS g JOIN file_change AS c ON c.git_commit = g.seq
     JOIN path AS p ON p.id = c.path LEFT JOIN path AS o ON o.id = c.old_path WHERE g.sha = ? ORDER BY c.ordinal"""
+_LINES = """SELECT sha, author, committed_at, message, note FROM git_commit
+    WHERE sha IN (SELECT value FROM json_each(?))"""
 _PATHS = "SELECT name FROM path"
 _LAST = """SELECT g.sha FROM path AS p JOIN file_change AS c ON c.path = p.id OR c.old_path = p.id
     JOIN git_commit AS g ON g.seq = c.git_commit WHERE p.name = ? ORDER BY g.committed_at DESC, g.seq LIMIT ?"""
@@ -55,6 +57,11 @@ class Ancestry:
     def changes_of(self, sha: str) -> list[FileChange]:
         """Everything one commit changed."""
         return [_change(change) for _, *change in self._db.read(_OF_COMMIT, (sha,))]
+
+    def lines(self, shas: Iterable[str]) -> dict[str, CommitLine]:
+        """The indexed ones among `shas`."""
+        rows = self._db.read(_LINES, (to_json(shas),))
+        return {sha: CommitLine(author, from_micros(at), message, note) for sha, author, at, message, note in rows}
 
     def last_touching(self, path: str, limit: int) -> list[str]:
         """The latest commits that changed, moved or removed `path`, newest first."""

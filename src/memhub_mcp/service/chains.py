@@ -1,0 +1,141 @@
+"""The chain of a block: its versions from commits, from edits and from the working tree, oldest first."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+
+from memhub_mcp.domain.revision import ChangeKind, Revision, Spans
+from memhub_mcp.repo.lineage import block_digest, returns, trace
+from memhub_mcp.repo.spans import hull
+from memhub_mcp.service.blocks import Block
+from memhub_mcp.service.tracing import BlockHistory
+
+MOST_VERSIONS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Who asked for a change, in which words, through which host."""
+
+    source: str
+    said: str | None
+    at: datetime
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One version of a block. Without a `revision`, `before` and `after` hold its lines.
+
+    `commit` is None for what never reached one. `same_as` and `reverted_by` count versions from 0, `lines` (first and
+    last) from 1.
+    """
+
+    kind: ChangeKind
+    at: datetime | None
+    path: str
+    lines: tuple[int, int] | None
+    digest: str
+    commit: str | None = None
+    revision: Revision | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    author: str | None = None
+    subject: str | None = None
+    requests: tuple[Request, ...] = ()
+    branch: str | None = None
+    same_as: int | None = None
+    reverted_by: int | None = None
+    current: bool = False
+    uncommitted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """All versions of one block, oldest first."""
+
+    path: str
+    symbol: str | None
+    versions: tuple[Version, ...]
+    notes: tuple[str, ...] = ()
+
+
+def build_chain(history: BlockHistory, head: str, block: Block) -> Chain:
+    """The chain of `block` as seen from `head`, the working tree last when it differs."""
+    revisions = (
+        list(islice(trace(history.history, head, block.path, block.spans), MOST_VERSIONS)) if block.spans else []
+    )
+    notes = [f"only the latest {MOST_VERSIONS} versions were followed"] if len(revisions) == MOST_VERSIONS else []
+    versions = committed_versions(history, revisions[::-1])
+    if block.edited or (block.text is not None and not versions):
+        versions.append(_working(history, block, versions))
+    elif versions:
+        versions[-1] = replace(versions[-1], current=True)
+    return Chain(path=block.path, symbol=block.symbol, versions=marked(versions), notes=tuple(notes))
+
+
+def committed_versions(history: BlockHistory, revisions: Sequence[Revision]) -> list[Version]:
+    """Versions of commits, in the order given."""
+    lines = history.commits(revision.commit for revision in revisions)
+    out: list[Version] = []
+    for revision in revisions:
+        line = lines[revision.commit]
+        out.append(
+            Version(
+                kind=revision.kind,
+                at=line.at,
+                path=revision.path,
+                lines=_numbered(revision.after),
+                digest=block_digest(history.contents.block(revision.blob_after, revision.after)),
+                commit=revision.commit,
+                revision=revision,
+                author=line.author,
+                subject=line.subject,
+            )
+        )
+    return out
+
+
+def marked(versions: Iterable[Version]) -> tuple[Version, ...]:
+    """The versions with what they return to and what undid them."""
+    ordered = list(versions)
+    same_as, reverted_by = returns([version.digest for version in ordered])
+    return tuple(
+        replace(version, same_as=same_as.get(number), reverted_by=reverted_by.get(number))
+        for number, version in enumerate(ordered)
+    )
+
+
+def block_texts(history: BlockHistory, version: Version) -> tuple[Sequence[str], Sequence[str]]:
+    """The block before and after a version, as it was written."""
+    revision = version.revision
+    if revision is None:
+        return version.before, version.after
+    contents = history.contents
+    before = contents.block(revision.blob_before, revision.before) if revision.blob_before else []
+    return before, contents.block(revision.blob_after, revision.after)
+
+
+def _working(history: BlockHistory, block: Block, versions: Sequence[Version]) -> Version:
+    """The block as the working tree has it and no commit does."""
+    before = block_texts(history, versions[-1])[1] if versions else ()
+    text = block.text or ()
+    return Version(
+        kind=ChangeKind.MODIFY if versions else ChangeKind.ADD,
+        at=None,
+        path=block.path,
+        lines=_numbered(block.here),
+        digest=block_digest(text),
+        before=tuple(before),
+        after=text,
+        current=True,
+        uncommitted=True,
+    )
+
+
+def _numbered(spans: Spans) -> tuple[int, int] | None:
+    if not spans:
+        return None
+    first, last = hull(spans)
+    return first + 1, last
