@@ -29,7 +29,7 @@ FIRST_SEARCH_KEY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, read once for all stores."""
+    """A question, read once, with its meaning as the store that is asked can compare it."""
 
     query: Query
     meaning: Meaning
@@ -122,14 +122,12 @@ def _by_meaning(
     meaning: Meaning, store: Store, visible: Filter, others: Mapping[int, ByWords]
 ) -> dict[int, VectorMatch]:
     """The nearest memories, and how near those found by words are."""
-    if meaning.vector is None or meaning.space is None:
-        return {}
-    space = store.vectors.active_space()
-    if space is None or space.name != meaning.space.name:
+    space = meaning.among
+    if meaning.vector is None or space is None:
         return {}
     found = {match.seq: match for match in store.vectors.search(space.id, meaning.vector, visible, POOL)}
     missing = others.keys() - found.keys()
-    for seq, key, vector in store.vectors.of(space.id, missing, meaning.space.dimension) if missing else ():
+    for seq, key, vector in store.vectors.of(space.id, missing, space.dimension) if missing else ():
         cosine = float(np.dot(vector, meaning.vector))
         if seq not in found or found[seq].cosine < cosine:
             found[seq] = VectorMatch(seq, key, cosine)

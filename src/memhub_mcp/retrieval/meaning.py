@@ -1,6 +1,8 @@
-"""The meaning side of a question: its vector, or the reason why there is none."""
+"""The meaning side of a question: its vector in the space that a store serves, or the reason why there is none."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from memhub_mcp.domain.embedding import EmbeddingSpace
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.load import EmbedderDoor
+from memhub_mcp.store.vectors import EmbeddingSpaceRow
 
 MIN_KNOWN_SHARE = 0.5
 """Of a question's characters that the model's vocabulary must know: below it, its vector would mislead."""
@@ -16,12 +19,48 @@ MIN_KNOWN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """A question's unit vector and its space; `state` and `why` say what became of it."""
+    """A question's unit vector and its space; `state` and `why` say what became of it.
+
+    `among` are the vectors of a store that it may be compared with; None when there are none.
+    """
 
     vector: NDArray[np.float32] | None = None
     space: EmbeddingSpace | None = None
+    among: EmbeddingSpaceRow | None = None
     state: Literal["on", "loading", "off"]
     why: str | None = None
+
+
+def read_meanings(
+    door: EmbedderDoor,
+    door_of: Callable[[str], EmbedderDoor],
+    question: str,
+    serving: Sequence[EmbeddingSpaceRow | None],
+    wait_s: float,
+) -> list[Meaning]:
+    """The meaning of `question` for stores in which these spaces serve (None: nothing is embedded there yet).
+
+    While models are being changed, stores may be in different spaces: each is asked in its own, by the model that made
+    it, which `door_of` finds by the name of the space. `door` has the model in use, for when no store has a space.
+    """
+    until = time.monotonic() + wait_s
+    if all(row is None for row in serving):
+        return [read_meaning(door, question, wait_s)] * len(serving)
+    read: dict[str, Meaning] = {}
+    for row in serving:
+        if row is not None and row.name not in read:
+            read[row.name] = read_meaning(door_of(row.name), question, max(0.0, until - time.monotonic()))
+    return [_NOTHING_TO_COMPARE if row is None else _among(read[row.name], row) for row in serving]
+
+
+_NOTHING_TO_COMPARE = Meaning(state="on")
+
+
+def _among(meaning: Meaning, row: EmbeddingSpaceRow) -> Meaning:
+    if meaning.space is not None and meaning.space.name != row.name:
+        why = f"the vectors here are of {row.name}, the question's is of {meaning.space.name}"
+        return Meaning(state="off", why=why)
+    return replace(meaning, among=row)
 
 
 def read_meaning(door: EmbedderDoor, question: str, wait_s: float) -> Meaning:

@@ -10,7 +10,7 @@ written, nothing is embedded but the question: queued memories are the caller's 
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -20,7 +20,7 @@ from memhub_mcp.domain.memory import Filter
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import EmbedderDoor, RerankerDoor
 from memhub_mcp.retrieval.candidates import Asked, commit_hits, memory_hits
-from memhub_mcp.retrieval.meaning import read_meaning
+from memhub_mcp.retrieval.meaning import read_meanings
 from memhub_mcp.retrieval.priors import prior
 from memhub_mcp.retrieval.rerank import rerank
 from memhub_mcp.retrieval.terms import parse_query
@@ -66,8 +66,17 @@ class Page:
 class Recall:
     """Finds what is known. Safe to call from several threads."""
 
-    def __init__(self, *, embedder: EmbedderDoor, reranker: RerankerDoor, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        embedder: EmbedderDoor,
+        reranker: RerankerDoor,
+        clock: Clock,
+        embedder_of: Callable[[str], EmbedderDoor] | None = None,
+    ) -> None:
+        """`embedder_of` finds the model of a space by its name; without it `embedder` is asked for all."""
         self._embedder = embedder
+        self._embedder_of = embedder_of or self._the_only_one
         self._reranker = reranker
         self._clock = clock
 
@@ -86,9 +95,12 @@ class Recall:
         `branch` is the branch the asker stands on. A model that is being loaded is waited for up to `wait_s`.
         With `relevant_only=False` the gate stays open, to measure the order alone.
         """
-        asked = Asked(parse_query(question), read_meaning(self._embedder, question, wait_s), relevant_only)
+        query = parse_query(question)
+        serving = [place.store.vectors.active_space() for place in places]
+        meanings = read_meanings(self._embedder, self._embedder_of, question, serving, wait_s)
         found: list[Hit] = []
-        for place in places:
+        for place, meaning in zip(places, meanings, strict=True):
+            asked = Asked(query, meaning, relevant_only)
             found += memory_hits(asked, place.store, place.filter, place.name)
             if place.commits:
                 found += commit_hits(asked, place.store, place.filter, place.name)
@@ -100,8 +112,9 @@ class Recall:
         )
         found = _few_commits(found)[:limit]
         found = _best_first([*found, *_linked(found, places)])[:limit]
-        why = "; ".join(reason for reason in (asked.meaning.why, reranked.why) if reason)
-        return Answer(hits=tuple(found), mode=Mode(dense=asked.meaning.state, rerank=reranked.state, why=why or None))
+        dense = next((meaning.state for meaning in meanings if meaning.state != "on"), "on")
+        why = "; ".join(dict.fromkeys(part.why for part in (*meanings, reranked) if part.why))
+        return Answer(hits=tuple(found), mode=Mode(dense=dense, rerank=reranked.state, why=why or None))
 
     def newest(self, places: Sequence[Place], *, limit: int, cursor: str | None = None) -> Page:
         """Memories by the order they were written in; stores are merged by time.
@@ -123,6 +136,9 @@ class Recall:
             for n, memory in taken[:limit]
         )
         return Page(hits=tuple(hits), cursor=_write_cursor(starts) if len(taken) > limit else None)
+
+    def _the_only_one(self, space: str) -> EmbedderDoor:
+        return self._embedder
 
 
 _Start = tuple[int, int] | None
