@@ -38,10 +38,11 @@ class Settings:
     """The person's home directory: never a workspace."""
 
     embedder: str = "minilm"
-    """`embedder` in config.toml: which model embeds. `minilm` ships with the package; `off` turns meaning off."""
+    """`embedder` in config.toml: which model embeds. `minilm` comes with the package, `multilingual` with the extra of
+    that name, `bge-m3` with `models pull bge-m3`; `off` turns meaning off."""
 
     reranker: str | None = None
-    """`reranker` in config.toml: which cross-encoder reorders, none unless installed."""
+    """`reranker` in config.toml: which cross-encoder reorders, `bge-reranker-v2-m3` once pulled; none by default."""
 
     threads: int = 2
     """`threads` in config.toml: how many threads a model may use."""
