@@ -22,6 +22,7 @@ class Engine:
         Raises:
             ModelError: the engine cannot load it.
         """
+        ort.disable_telemetry_events()
         options = ort.SessionOptions()
         options.intra_op_num_threads = max(1, min(threads, os.cpu_count() or 1))
         options.inter_op_num_threads = 1

@@ -72,6 +72,7 @@ class Owner:
         self._thread.join(1.0)
         with suppress(OSError):
             self._listener.close()
+            self._lock.write("")
         self._lock.release()
 
     def _accept(self) -> None:
