@@ -16,6 +16,7 @@ from memhub_mcp.store.landings import Landings
 from memhub_mcp.store.memories import Memories
 from memhub_mcp.store.operations import Operations
 from memhub_mcp.store.sessions import Sessions
+from memhub_mcp.store.token_bits import TokenBits
 from memhub_mcp.store.vectors import Vectors
 from memhub_mcp.store.words import Words
 
@@ -31,6 +32,7 @@ class Store:
         self.memories = Memories(db)
         self.words = Words(db)
         self.vectors = Vectors(db, clock)
+        self.token_bits = TokenBits(db)
         self.commits = Commits(db)
         self.sessions = Sessions(db)
         self.operations = Operations()

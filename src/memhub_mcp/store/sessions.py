@@ -20,6 +20,12 @@ _TURN_COLUMNS = "memory, session, position, speaker, caption, time"
 _ADD_TURN = f"INSERT OR IGNORE INTO turn ({_TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 _TURNS = f"SELECT {_TURN_COLUMNS} FROM turn WHERE session = ? ORDER BY position"
 _TURNS_OF = f"SELECT {_TURN_COLUMNS} FROM turn WHERE memory IN (SELECT value FROM json_each(?))"
+_AROUND = """SELECT DISTINCT t.memory, t.session, t.position, t.speaker, t.caption, t.time
+    FROM turn AS near JOIN turn AS t
+    ON t.session = near.session AND t.position BETWEEN near.position - ?2 AND near.position + ?2
+    WHERE near.memory IN (SELECT value FROM json_each(?1))"""
+_SPEAKERS = """SELECT DISTINCT speaker FROM turn
+    WHERE speaker COLLATE NOCASE IN (SELECT value FROM json_each(?))"""
 
 
 class Sessions:
@@ -66,6 +72,14 @@ class Sessions:
     def turns_of(self, seqs: Iterable[int]) -> dict[int, Turn]:
         """The turns among these memories, by row."""
         return {row[0]: _turn(row) for row in self._db.read(_TURNS_OF, (to_json(seqs),))}
+
+    def around(self, seqs: Iterable[int], reach: int) -> list[Turn]:
+        """The turns among these memories and those said up to `reach` turns before or after them."""
+        return [_turn(row) for row in self._db.read(_AROUND, (to_json(seqs), reach))]
+
+    def speakers(self, words: Iterable[str]) -> list[str]:
+        """The speakers whose name is one of `words`, whatever its case."""
+        return [speaker for (speaker,) in self._db.read(_SPEAKERS, (to_json(words),))]
 
     def fact(self, reader: Reader, session: str) -> int | None:
         """The row of the one fact of a session."""

@@ -37,6 +37,7 @@ _DISCARD_SPACES = """DELETE FROM embedding_space
     WHERE state = 'retired' AND NOT EXISTS (SELECT 1 FROM vector WHERE space = embedding_space.id)"""
 
 _FORGET_OLD = "DELETE FROM vector WHERE memory = ?"
+_FORGET_OLD_TOKENS = "DELETE FROM token_bits WHERE memory = ?"
 _ENQUEUE = """INSERT INTO embedding_queue (memory, space)
     SELECT ?, id FROM embedding_space WHERE state <> 'retired'
     ON CONFLICT DO UPDATE SET lease_until = 0, attempts = 0"""
@@ -145,6 +146,7 @@ class Vectors:
     def enqueue(self, tx: Transaction, seq: int) -> None:
         """Ask for the vectors of a new or changed memory; those of an earlier wording go."""
         tx.run(_FORGET_OLD, (seq,))
+        tx.run(_FORGET_OLD_TOKENS, (seq,))
         tx.run(_ENQUEUE, (seq,))
 
     def claim(self, tx: Transaction, space: int, limit: int, lease_s: float) -> list[int]:

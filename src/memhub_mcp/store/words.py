@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memhub_mcp.domain.memory import Filter
-from memhub_mcp.store.connection import Database, Reader, Transaction
+from memhub_mcp.store.connection import Database, Reader, Row, Transaction
 from memhub_mcp.store.filtering import conditions
 from memhub_mcp.store.values import storable, to_json
 
@@ -28,6 +29,27 @@ class WordMatch:
     seq: int
     score: float
     matched: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class WordRows:
+    """Rows that hold terms of a query: how often each row holds each term (weighted by column), and its length."""
+
+    seqs: list[int]
+    terms: tuple[str, ...]
+    tf: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    average_length: float
+    idf: NDArray[np.float64]
+
+    def scores(self) -> NDArray[np.float64]:
+        """BM25 of each row, at most the sum of the idf times k1 + 1."""
+        norm = K1 * (1 - B + B * self.lengths / self.average_length)
+        return (self.tf / (self.tf + norm[:, None]) * self.idf).sum(axis=1) * (K1 + 1)
+
+    def matched(self, at: int) -> frozenset[str]:
+        """The query's terms in one row."""
+        return frozenset(self.terms[k] for k in np.flatnonzero(self.tf[at]))
 
 
 class Words:
@@ -95,7 +117,14 @@ class Words:
         return sum(self.idf(terms).values()) * (K1 + 1)
 
     def search(self, terms: Sequence[str], filter: Filter | None, limit: int) -> list[WordMatch]:
-        """The visible rows that hold at least one of the rarer terms, best first.
+        """The visible rows that hold at least one of the rarer terms, best first. See `match`."""
+        found = self.match(terms, filter, limit)
+        scores = found.scores()
+        best = np.argsort(-scores, kind="stable")[: max(limit, 0)]
+        return [WordMatch(found.seqs[at], float(scores[at]), found.matched(at)) for at in best]
+
+    def match(self, terms: Sequence[str], filter: Filter | None, limit: int) -> WordRows:
+        """At least the best `limit` visible rows that hold one of the rarer terms, unordered, with their counts.
 
         At most 16 terms take part, rarest first. A filter is for tables whose rows are memories.
         """
@@ -103,29 +132,24 @@ class Words:
         rows, *tokens = self._sizes()
         known = sorted((term for term, df in frequencies.items() if df), key=lambda term: (frequencies[term], term))
         known = known[:MAX_TERMS]
-        if not known or limit <= 0:
-            return []
-        leading = _leading(known, frequencies)
-        query = " OR ".join(_quoted(term) for term in known)
-        if leading < len(known):
-            query = f"({query}) AND ({' OR '.join(_quoted(term) for term in known[:leading])})"
-        condition, params = conditions(filter) if filter is not None else ("TRUE", [])
-        sql = self._search.format(join=self._visible if filter is not None else "", condition=f"AND {condition}")
-        found = self._db.read(sql, (len(known), query, *params, limit + _MARGIN))
-        if not found:
-            return []
-        lengths = np.array([int.from_bytes(counts[:4]) for _, counts in found])
-        shape = (len(found), -1, len(self._columns))
-        counts = np.frombuffer(b"".join(counts[4:] for _, counts in found), np.uint8).reshape(shape)
-        tf = counts @ self._weights
-        norm = K1 * (1 - B + B * lengths / (sum(tokens) / rows))
-        idf = np.array([_idf(rows, frequencies[term]) for term in known])
-        scores = (tf / (tf + norm[:, None]) * idf).sum(axis=1) * (K1 + 1)
-        best = np.argsort(-scores, kind="stable")[:limit]
-        return [
-            WordMatch(found[at][0], float(scores[at]), frozenset(known[k] for k in np.flatnonzero(tf[at])))
-            for at in best
-        ]
+        found: list[Row] = []
+        if known and limit > 0:
+            leading = _leading(known, frequencies)
+            query = " OR ".join(_quoted(term) for term in known)
+            if leading < len(known):
+                query = f"({query}) AND ({' OR '.join(_quoted(term) for term in known[:leading])})"
+            condition, params = conditions(filter) if filter is not None else ("TRUE", [])
+            sql = self._search.format(join=self._visible if filter is not None else "", condition=f"AND {condition}")
+            found = self._db.read(sql, (len(known), query, *params, limit + _MARGIN))
+        counts = np.frombuffer(b"".join(counts[4:] for _, counts in found), np.uint8)
+        return WordRows(
+            seqs=[seq for seq, _ in found],
+            terms=tuple(known),
+            tf=counts.astype(np.float64).reshape(len(found), len(known), len(self._columns)) @ self._weights,
+            lengths=np.array([int.from_bytes(counts[:4]) for _, counts in found], np.float64),
+            average_length=sum(tokens) / rows if rows else 1.0,
+            idf=np.array([_idf(rows, frequencies[term]) for term in known]),
+        )
 
     def holding(self, terms: Sequence[str], limit: int) -> list[int]:
         """The latest rows that hold every one of `terms`, unranked: cheap where a search is not."""

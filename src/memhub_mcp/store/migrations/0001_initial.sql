@@ -109,6 +109,8 @@ CREATE TABLE turn (
     UNIQUE (session, position)
 ) STRICT;
 
+CREATE INDEX turn_speaker ON turn (speaker COLLATE NOCASE);
+
 -- Our own terms, lower-case, separated by spaces; nothing else separates. (unicode61 knows the characters of 2012:
 -- a newer letter or emoji would separate.)
 -- body: own text and search keys; name: subject, files, symbols; caption, time: raw turns only.
@@ -144,6 +146,16 @@ CREATE TABLE vector (
 
 -- A narrow copy for scans: a row with its vector fills a fifth of a page.
 CREATE INDEX vector_bits ON vector (space, id, bits);
+
+-- One sign bit a dimension for each of the first content tokens, packed, one token after the other.
+CREATE TABLE token_bits (
+    space  INTEGER NOT NULL REFERENCES embedding_space (id) ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
+    bits   BLOB NOT NULL,
+    PRIMARY KEY (space, memory)
+) STRICT;
+
+CREATE INDEX token_bits_memory ON token_bits (memory);
 
 CREATE TABLE embedding_queue (
     memory      INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
