@@ -96,6 +96,9 @@ class GitHistory:
         without = [f"^{commit}" for commit in hidden if self.holds(commit)]
         return self._must("rev-list", "--topo-order", *options, *present, *without).split()
 
+    def first(self, tip: str) -> str:
+        return self._must("rev-list", "--first-parent", tip).split()[-1]
+
     def parents(self, commit: str) -> tuple[str, ...]:
         return tuple(self._must("rev-list", "--parents", "--max-count=1", commit).split()[1:])
 

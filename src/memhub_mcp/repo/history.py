@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+from collections import deque
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
@@ -56,6 +57,10 @@ class History(Protocol):
         self, tips: Iterable[str], hidden: Iterable[str] = (), *, first_parent: bool = False, limit: int | None = None
     ) -> list[str]:
         """What leads to `tips` and not to `hidden`, children before their parents. Missing ones are passed over."""
+        ...
+
+    def first(self, tip: str) -> str:
+        """The oldest commit on the first-parent line of `tip`."""
         ...
 
     def parents(self, commit: str) -> tuple[str, ...]:
@@ -125,10 +130,12 @@ class LibgitHistory:
             return False
 
     def merge_base(self, commits: Collection[str]) -> str | None:
-        present: list[pygit2.Oid | str] = [commit for commit in commits if self.holds(commit)]
+        present: list[pygit2.Oid | str] = [commit for commit in set(commits) if self.holds(commit)]
         if len(present) < 2:
             return str(present[0]) if present else None
         try:
+            # neighbours in time are near each other, so that each step of the octopus is short
+            present.sort(key=lambda commit: self._commit(str(commit)).commit_time, reverse=True)
             found: pygit2.Oid | None = self._repo.merge_base_octopus(present)
         except _FAILURES as error:
             raise RepoError(why(error)) from error
@@ -148,6 +155,14 @@ class LibgitHistory:
                 if self.holds(commit):
                     walker.push(pygit2.Oid(hex=commit))
             return [str(commit.id) for commit in itertools.islice(walker, limit)]
+        except _FAILURES as error:
+            raise RepoError(why(error)) from error
+
+    def first(self, tip: str) -> str:
+        try:
+            walker = self._repo.walk(pygit2.Oid(hex=tip), SortMode.NONE)
+            walker.simplify_first_parent()
+            return str(deque(walker, maxlen=1)[0].id)
         except _FAILURES as error:
             raise RepoError(why(error)) from error
 

@@ -125,7 +125,7 @@ def _starts(history: History) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _first_commit(layout: Layout, tip: str) -> str:
-    return open_history(layout).walk([tip], first_parent=True)[-1]
+    return open_history(layout).first(tip)
 
 
 def _remotes(layout: Layout, config: Mapping[str, str], person_home: Path | None) -> tuple[str | None, str | None]:

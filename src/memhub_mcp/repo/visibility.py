@@ -1,5 +1,6 @@
 """What git's history says about where work stands: on its branch, on HEAD, on the default branch."""
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -49,20 +50,65 @@ def next_commit(
     return own[-1] if own and not _stands_elsewhere(history, branch, tip) else None
 
 
+class OwnCommits:
+    """What some tips have and the default branch has not: one walk for all of them."""
+
+    def __init__(self, history: History, tips: Iterable[str], defaults: Sequence[str]) -> None:
+        self._history = history
+        self._defaults = defaults
+        self._own = frozenset(history.walk(tips, defaults)) if defaults else frozenset[str]()
+        self._parents: dict[str, tuple[str, ...]] = {}
+
+    def of(self, tip: str) -> list[str]:
+        """The own commits of one of the tips, or of a commit behind it; nearest first."""
+        return self._reached(tip)[0]
+
+    def base(self, tip: str) -> str | None:
+        """Where the tip, or a commit behind it, left the default branch; None when they have nothing in common."""
+        if not self._defaults:
+            return None
+        _, left = self._reached(tip)
+        if len(left) < 2:
+            return left[0] if left else None
+        latest = [one for one in left if not any(one != other and self._leads(one, other) for other in left)]
+        return latest[0] if len(latest) == 1 else self._history.merge_base([tip, self._defaults[0]])
+
+    def _leads(self, one: str, other: str) -> bool:
+        return self._history.is_ancestor(one, other)
+
+    def _reached(self, tip: str) -> tuple[list[str], list[str]]:
+        """The own commits behind `tip`, and where they end."""
+        own: dict[str, None] = {}
+        left: dict[str, None] = {}
+        waiting = deque([tip])
+        while waiting:
+            commit = waiting.popleft()
+            if commit not in self._own:
+                left[commit] = None
+            elif commit not in own:
+                own[commit] = None
+                waiting.extend(self._parents_of(commit))
+        return list(own), list(left)
+
+    def _parents_of(self, commit: str) -> tuple[str, ...]:
+        found = self._parents.get(commit)
+        if found is None:
+            found = self._parents[commit] = self._history.parents(commit)
+        return found
+
+
 def read_facts(
-    history: History, branch: str, tip: str, defaults: Sequence[str], *, known: Mapping[str, str | None], now: datetime
+    history: History, branch: str, tip: str, own: OwnCommits, *, known: Mapping[str, str | None], now: datetime
 ) -> BranchFacts:
     """What can be said of a branch now. `known` are patch-ids that need not be worked out again."""
-    own = history.walk([tip], defaults, limit=MOST_OWN_COMMITS) if defaults else []
-    base = nearest_base(history, tip, defaults)
-    paths = history.changed(base, tip) if base is not None and own else None
+    commits = own.of(tip)[:MOST_OWN_COMMITS]
+    base = own.base(tip)
+    paths = history.changed(base, tip) if base is not None and commits else None
     return BranchFacts(
         branch=branch,
         tip=tip,
         merge_base=base,
-        commits=tuple(
-            (commit, known[commit] if commit in known else commit_patch_id(history, commit)) for commit in own
-        ),
+        commits=tuple((one, known[one] if one in known else commit_patch_id(history, one)) for one in commits),
         patch_id=history.patch_id(base, tip) if paths else None,
         paths=paths or {},
         seen_at=now,
@@ -77,27 +123,13 @@ def commit_patch_id(history: History, commit: str) -> str | None:
     return history.patch_id(parents[0] if parents else None, commit)
 
 
-def nearest_base(history: History, commit: str, defaults: Sequence[str]) -> str | None:
-    """Where `commit` left the default branch: the latest of the merge-bases with its tips."""
-    nearest: str | None = None
-    for tip in defaults:
-        base = history.merge_base([commit, tip])
-        if base is not None and (nearest is None or history.is_ancestor(nearest, base)):
-            nearest = base
-    return nearest
-
-
 def squashes(
-    history: History, facts: BranchFacts, defaults: Sequence[str], known: Mapping[str, str]
+    history: History, facts: BranchFacts, own: OwnCommits, known: Mapping[str, str]
 ) -> dict[str, tuple[str, str]]:
     """Commit → (base, patch-id of base..commit) of the branch's own newest commits that `known` does not have."""
     found: dict[str, tuple[str, str]] = {}
-    if facts.merge_base is None:
-        return found
-    own = [commit for commit, _ in facts.commits]
-    straight = all(len(history.parents(commit)) == 1 for commit in own)
-    for commit in own[:MOST_SQUASHES]:
-        base = facts.merge_base if straight else nearest_base(history, commit, defaults)
+    for commit, _ in facts.commits[:MOST_SQUASHES]:
+        base = facts.merge_base if commit == facts.tip else own.base(commit)
         if base is None or known.get(commit) == base:
             continue
         patch_id = facts.patch_id if commit == facts.tip else history.patch_id(base, commit)

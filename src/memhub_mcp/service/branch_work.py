@@ -11,12 +11,12 @@ from datetime import datetime
 from memhub_mcp.domain.branch import Anchor, BranchFacts
 from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.repo.history import HEADS, History
-from memhub_mcp.repo.reflog import read_log
+from memhub_mcp.repo.reflog import read_birth, read_log
 from memhub_mcp.repo.visibility import (
+    OwnCommits,
     commit_patch_id,
     default_tips,
     holds_paths,
-    nearest_base,
     next_commit,
     read_facts,
     read_reach,
@@ -56,18 +56,20 @@ class BranchWork:
         if names.follow(branches, current=self._checkout.branch, defaults=self._defaults):
             anchors = self._store.anchors.all()
         self._settle_pending(anchors)
-        changed = self._read_branches()
+        changed, absorbed = self._read_branches()
         self._read_origins()
-        new_bases = self._store.landings.new_bases()
-        floor = self._floor(new_bases)
-        new = self._compare_commits(floor) if floor is not None else []
+        floor, bases = self._floor()
+        if floor is None:
+            return
+        deeper = floor != self._store.landings.floor()
+        new = self._compare_commits(floor, everything=deeper)
         if self._stopped():
             return
         if changed or new:
-            self._land(changed, new)
-        if floor is not None and new_bases:
+            self._land(changed, new, absorbed, everything=deeper)
+        if bases:
             with self._store.write() as tx:
-                self._store.landings.note_compared(tx, new_bases, floor)
+                self._store.landings.note_compared(tx, bases, floor)
 
     def seen(self) -> frozenset[int]:
         """The anchors seen from HEAD."""
@@ -101,70 +103,68 @@ class BranchWork:
         """The tips of the default branch, for any branch but itself."""
         return () if branch == self._checkout.default_branch else self._defaults
 
-    def _read_branches(self) -> set[str]:
-        """Facts of the branches that moved, or got a memory, since they were read last."""
-        landings = self._store.landings
+    def _read_branches(self) -> tuple[set[str], set[str]]:
+        """The branches that moved, or got a memory, since they were read last, and those of them that main has."""
+        landings, default = self._store.landings, self._checkout.default_branch
         watched, newest = landings.watched(), landings.newest_anchors()
-        changed: set[str] = set()
+        moved: dict[str, str] = {}
         for branch in {*newest, *([self._checkout.branch] if self._checkout.branch else [])}:
             tip = self._history.tip(f"{HEADS}{branch}")
             watch = watched.get(branch)
-            if tip is None or (watch and watch.tip == tip and watch.newest_anchor == newest.get(branch, 0)):
-                continue
-            log = read_log(self._checkout.common_dir, branch)
-            fresh = Watch(tip, log.born.signature if log.born else None, newest.get(branch, 0))
-            facts = self._read_facts(branch, tip) if branch != self._checkout.default_branch else None
+            if tip and not (watch and watch.tip == tip and watch.newest_anchor == newest.get(branch, 0)):
+                moved[branch] = tip
+        own = OwnCommits(self._history, [tip for branch, tip in moved.items() if branch != default], self._defaults)
+        absorbed = {branch for branch, tip in moved.items() if branch != default and not own.of(tip)}
+        for branch, tip in moved.items():
+            fresh = Watch(tip, read_birth(self._checkout.common_dir, branch), newest.get(branch, 0))
+            facts = self._read_facts(branch, tip, own) if branch != default else None
             known = landings.squashes(branch) if facts and fresh.newest_anchor else {}
-            found = squashes(self._history, facts, self._defaults, known) if facts and fresh.newest_anchor else {}
+            found = squashes(self._history, facts, own, known) if facts and fresh.newest_anchor else {}
             with self._store.write() as tx:
                 if facts:
                     self._store.branches.put(tx, facts)
                 for commit, (base, patch_id) in found.items():
                     landings.put_squash(tx, branch, commit, base, patch_id)
                 landings.watch(tx, branch, fresh)
-            changed.add(branch)
-        return changed
+        return set(moved), absorbed
 
-    def _read_facts(self, branch: str, tip: str) -> BranchFacts | None:
+    def _read_facts(self, branch: str, tip: str, own: OwnCommits) -> BranchFacts | None:
         """The facts of a branch; None when it has no commit of its own, so that what is known of its work stays."""
         earlier = self._store.branches.get(branch)
         if earlier and earlier.tip == tip:
             return earlier
         known = dict(earlier.commits) if earlier else {}
-        facts = read_facts(self._history, branch, tip, self._defaults, known=known, now=self._now)
+        facts = read_facts(self._history, branch, tip, own, known=known, now=self._now)
         return facts if facts.commits else None
 
     def _read_origins(self) -> None:
         """What the commits of new anchors changed, and where they left the default branch."""
         landings = self._store.landings
-        found: list[tuple[str, str | None, str | None]] = []
-        for commit in landings.anchors_without_origin():
-            if self._history.holds(commit):
-                since = nearest_base(self._history, commit, self._defaults)
-                found.append((commit, commit_patch_id(self._history, commit), since))
-        if found:
-            with self._store.write() as tx:
-                for commit, patch_id, since in found:
-                    landings.put_origin(tx, commit, patch_id, since)
+        commits = [commit for commit in landings.anchors_without_origin() if self._history.holds(commit)]
+        if not commits:
+            return
+        own = OwnCommits(self._history, commits, self._defaults)
+        origins = [(commit, commit_patch_id(self._history, commit), own.base(commit)) for commit in commits]
+        with self._store.write() as tx:
+            for commit, patch_id, since in origins:
+                landings.put_origin(tx, commit, patch_id, since)
 
-    def _floor(self, new_bases: Collection[str]) -> str | None:
-        """The commit behind which nothing has to be compared; empty: there is none; None: nothing has to be."""
-        floor = self._store.landings.floor()
-        if floor == "" or not new_bases:
-            return floor
-        if floor is None:
-            return self._history.merge_base(new_bases) or ""
-        above = read_reach(self._history, floor, new_bases, ()).reached - {floor}
-        beside = [base for base in new_bases if base not in above and not self._history.is_ancestor(floor, base)]
-        return self._history.merge_base([floor, *above, *beside]) or ""
+    def _floor(self) -> tuple[str | None, set[str]]:
+        """The commit behind which nothing is compared ("": everything is; None: nothing is yet), and new bases."""
+        landings = self._store.landings
+        floor, bases = landings.floor(), landings.new_bases()
+        if not bases or floor == "":
+            return floor, bases
+        unsure = bases.difference(landings.compared(bases)) - {floor}
+        below = [base for base in unsure if floor is None or not self._history.is_ancestor(floor, base)]
+        if not below:
+            return floor, bases
+        return self._history.merge_base([*below, *([floor] if floor else [])]) or "", bases
 
-    def _compare_commits(self, floor: str) -> list[str]:
-        """Work out the patch-ids of what leads to HEAD and was never compared; those commits."""
-        head, landings = self._checkout.head, self._store.landings
-        heads = landings.heads()
-        tips = heads if head is None or head in heads else [*heads, head]
-        hidden = [floor] if floor != landings.floor() else [*heads, floor]
-        new = self._history.walk(tips, hidden)
+    def _compare_commits(self, floor: str, *, everything: bool) -> list[str]:
+        """Work out the patch-ids of what leads to HEADs and was never compared, or of all since `floor`."""
+        heads = self._store.landings.heads()
+        new = self._history.walk(self._seen_heads(heads), [floor] if everything else [*heads, floor])
         for start in range(0, len(new), _BATCH):
             if self._stopped():
                 return []
@@ -178,16 +178,25 @@ class BranchWork:
             with self._store.write() as tx:
                 self._store.landings.put_patch_ids(tx, fresh)
 
-    def _land(self, changed: Collection[str], new: Sequence[str]) -> None:
-        """Note where the work of anchors arrived: new commits with every branch, changed branches with every commit."""
+    def _seen_heads(self, heads: Sequence[str]) -> list[str]:
+        head = self._checkout.head
+        return [*heads, head] if head and head not in heads else list(heads)
+
+    def _land(
+        self, changed: Collection[str], new: Sequence[str], absorbed: Collection[str], *, everything: bool
+    ) -> None:
+        """Note where work arrived: new commits with every branch, changed branches with every commit.
+
+        `everything`: all commits are among the new ones.
+        """
         found = {
             (anchor, commit)
             for anchor, commit, since in self._store.landings.same_change(new, changed)
             if not since or not self._history.is_ancestor(commit, since)
         }
         found.update(self._squashed(changed, new))
-        found.update(self._as_left(changed, new))
-        found.update(self._rewritten(changed))
+        found.update(self._as_left(() if everything else changed, new))
+        found.update(self._rewritten(absorbed))
         found.difference_update(self._store.landings.all())
         if found:
             with self._store.write() as tx:
@@ -215,21 +224,19 @@ class BranchWork:
                 if not self._history.is_ancestor(own, commit):  # otherwise it is seen from there anyway
                     yield anchor, commit
 
-    def _rewritten(self, changed: Collection[str]) -> Iterator[tuple[int, str]]:
+    def _rewritten(self, absorbed: Collection[str]) -> Iterator[tuple[int, str]]:
         """Anchors of commits that were amended away, at the one made instead, if main had that before we looked."""
-        for branch in changed:
+        for branch in absorbed:
             tip = self._history.tip(f"{HEADS}{branch}")
-            if tip is None or not any(self._history.is_ancestor(tip, default) for default in self._defaults):
-                continue
             log = read_log(self._checkout.common_dir, branch)
-            if any(entry.new == tip and entry.is_commit for entry in log.entries):
+            if tip and any(entry.new == tip and entry.is_commit for entry in log.entries):
                 for anchor, own in self._anchored(branch):
                     if not self._history.is_ancestor(own, tip):
                         yield anchor, tip
 
     def _moved(self, changed: Collection[str]) -> Iterator[tuple[str, str]]:
         """Changed branches with every commit that was seen since they left the default branch."""
-        heads = [*self._store.landings.heads(), *([self._checkout.head] if self._checkout.head else [])]
+        heads = self._seen_heads(self._store.landings.heads())
         for branch in changed:
             facts = self._store.branches.get(branch)
             if facts and facts.merge_base and facts.paths:

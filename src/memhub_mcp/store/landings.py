@@ -25,6 +25,9 @@ _NEW_BASES = """
 SELECT since FROM commit_patch WHERE since <> '' UNION SELECT base FROM branch_squash
 EXCEPT SELECT sha FROM compared_base
 """
+_WHICH_COMPARED = """
+SELECT sha FROM commit_patch WHERE since IS NULL AND sha IN (SELECT value FROM json_each(?))
+"""
 _COMPARED = "INSERT OR IGNORE INTO compared_base (sha) VALUES (?)"
 _SQUASHES = "SELECT sha, base FROM branch_squash WHERE branch = ?"
 _PUT_SQUASH = "INSERT OR REPLACE INTO branch_squash (branch, sha, base, patch_id) VALUES (?, ?, ?, ?)"
@@ -140,6 +143,10 @@ class Landings:
     def patch_ids(self, commits: Iterable[str]) -> dict[str, str | None]:
         """The patch-ids of those of `commits` that were looked at."""
         return {row[0]: row[1] for row in self._db.read(_PATCHES, (to_json(commits),))}
+
+    def compared(self, commits: Iterable[str]) -> set[str]:
+        """Those of `commits` that were compared with branches, and are not only where a memory stands."""
+        return {sha for (sha,) in self._db.read(_WHICH_COMPARED, (to_json(commits),))}
 
     def put_patch_ids(self, tx: Transaction, patch_ids: Mapping[str, str | None]) -> None:
         """Keep the patch-ids of commits."""
