@@ -19,6 +19,7 @@ class Contents:
         self._data: OrderedDict[str, bytes | None] = OrderedDict()
         self._size = 0
         self._lines: tuple[str, list[str] | None] = ("", None)
+        self._split: tuple[str, list[bytes]] = ("", [])
         self._hunks: OrderedDict[tuple[str | None, str | None], tuple[Hunk, ...] | None] = OrderedDict()
 
     def data(self, blob: str) -> bytes | None:
@@ -41,15 +42,18 @@ class Contents:
             self._lines = (blob, None if data is None or is_binary(data) else text_lines(data))
         return self._lines[1]
 
-    def block(self, blob: str, spans: Spans) -> list[str]:
-        """The lines `spans` of a blob; none when it has no lines."""
-        if self._lines[0] == blob:
-            return [line for start, end in spans for line in (self._lines[1] or [])[start:end]]
+    def rows(self, blob: str, spans: Spans) -> list[bytes]:
+        """The lines `spans` of a blob as they are stored; none when it has no lines."""
         data = self.data(blob)
         if data is None or is_binary(data):
             return []
-        rows = data.split(b"\n")
-        return [_line(row) for start, end in spans for row in rows[start:end]]
+        if self._split[0] != blob:
+            self._split = (blob, data.split(b"\n"))
+        return [row for start, end in spans for row in self._split[1][start:end]]
+
+    def block(self, blob: str, spans: Spans) -> list[str]:
+        """The lines `spans` of a blob as text."""
+        return list(map(_line, self.rows(blob, spans)))
 
     def hunks(self, before: str | None, after: str | None) -> tuple[Hunk, ...] | None:
         """The lines that changed between two blobs; None when one is binary, too large or not here."""

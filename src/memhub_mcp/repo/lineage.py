@@ -72,6 +72,9 @@ def _commit(
     if not parents:
         yield from _first(history, sha, blocks)
         return
+    if parents[0] not in waiting and all(history.step(sha, 0, path) is None for path in blocks):
+        waiting[parents[0]] = blocks  # most commits of a history leave the file alone
+        return
     passed: list[tuple[str, dict[str, Spans]]] = []
     revisions: list[Revision] = []
     for number, parent in enumerate(parents):
@@ -169,9 +172,9 @@ def order_of(head: str, parents_of: Callable[[str], Sequence[str]]) -> list[str]
     return out
 
 
-def block_digest(lines: Iterable[str]) -> str:
+def block_digest(lines: Iterable[bytes]) -> str:
     """What two texts of a block share when they are the same: blanks at the ends of lines do not count."""
-    return sha1("\n".join(line.rstrip() for line in lines).encode("utf-8", "replace")).hexdigest()
+    return sha1(b"\n".join(line.rstrip() for line in lines)).hexdigest()
 
 
 def returns(digests: Sequence[str]) -> tuple[dict[int, int], dict[int, int]]:

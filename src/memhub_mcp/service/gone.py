@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from memhub_mcp.domain.revision import ChangeKind, FileChange
-from memhub_mcp.repo.lineage import block_digest, trace
+from memhub_mcp.repo.lineage import trace
 from memhub_mcp.repo.symbols import find_symbols, read_symbols
 from memhub_mcp.service.blocks import Lines
 from memhub_mcp.service.chains import MOST_VERSIONS, Chain, Version, committed_versions, marked
@@ -77,7 +77,7 @@ def _removed(history: BlockHistory, sha: str, path: str, symbol: str | None, cha
             at=line.at,
             path=path,
             lines=None,
-            digest=block_digest([sha]),
+            digest=sha,
             commit=sha,
             before=tuple(before),
             author=line.author,

@@ -94,6 +94,7 @@ class IndexedHistory:
     def __init__(self, graph: _Graph, walked: WalkedHistory) -> None:
         self._graph = graph
         self._walked = walked
+        self._at: dict[str, dict[str, list[FileChange]]] = {}
         self._parents = graph.ancestry.parents()
 
     def covers(self, head: str) -> bool:
@@ -119,9 +120,13 @@ class IndexedHistory:
 
     def step(self, sha: str, number: int, path: str) -> Step | None:
         """How `path` differs from the parent `number`."""
-        with self._graph.lock:
-            changes = self._graph.ancestry.changes_at(path).get(sha, ())
-        change = next((change for change in changes if change.parent == number), None)
+        if path not in self._at:
+            with self._graph.lock:
+                self._at[path] = self._graph.ancestry.changes_at(path)
+        changes = self._at[path].get(sha)
+        if not changes and not number:
+            return None
+        change = next((change for change in changes or () if change.parent == number), None)
         if change is None:
             # Against a later parent the index lists only what differs from the earlier ones as well.
             return self._walked.step(sha, number, path) if number and not changes else None
