@@ -21,6 +21,7 @@ from memhub_mcp.errors import MemhubError
 from memhub_mcp.server.app import build_server
 from memhub_mcp.server.door import Door
 from memhub_mcp.server.exchange import INVALID_REQUEST, Exchange, Message, error_answer
+from memhub_mcp.server.hook_answers import HookAnswers
 from memhub_mcp.server.lifetime import Lifetime
 from memhub_mcp.server.prelude import Prelude
 from memhub_mcp.settings import Settings, load_settings
@@ -33,17 +34,29 @@ def serve_wire(
     load = partial(load_settings, home=home, workspace=workspace)
     door = Door(lambda: open_hub(load()))
     lifetime.close_with(door.close)
+    hooks: HookAnswers | None = None
     try:
         settings = load()
+        hooks = HookAnswers(door, settings.home)
+        lifetime.close_with(partial(_close, door, hooks))
     except MemhubError:  # each call is told why, until the person has corrected it
         settings = Settings(home=Path(), cwd=Path.cwd(), person_home=Path.home())
-    anyio.run(_serve, build_server(door, settings), door, exchange, prelude)
+    anyio.run(_serve, build_server(door, settings), door, hooks, exchange, prelude)
 
 
-async def _serve(server: Server[Any], door: Door, exchange: Exchange, prelude: Prelude) -> None:
+async def _serve(
+    server: Server[Any], door: Door, hooks: HookAnswers | None, exchange: Exchange, prelude: Prelude
+) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(door.keep_house)
+        if hooks is not None:
+            tasks.start_soon(hooks.serve)
         tasks.start_soon(converse, server, exchange, prelude)
+
+
+def _close(door: Door, hooks: HookAnswers) -> None:
+    hooks.close()
+    door.close()
 
 
 async def converse(
