@@ -133,3 +133,14 @@ def test_a_rare_path_is_found_whole_among_ten_thousand(store: Store) -> None:
     assert {match.seq for match in store.words.search(["common"], rare, 5)} == wanted
     assert {match.seq for match in store.vectors.search(space, unit(1), rare, 5)} == wanted
     assert set(store.memories.seqs(rare)) == wanted
+
+
+def test_what_has_expired_is_left_out_from_that_moment_on(filled: Store) -> None:
+    remember(filled, "7", id="until noon", valid_until=NOW, terms=["common"])
+    space = filled.vectors.active_space()
+    assert space is not None
+    with filled.write() as tx:
+        filled.vectors.put(tx, 7, 0, space.id, unit(1))
+    before = seen(filled, Filter(valid_at=NOW - timedelta(seconds=1)))
+    assert before - seen(filled, Filter(valid_at=NOW)) == {"until noon"}
+    assert seen(filled, Filter()) == before

@@ -105,7 +105,7 @@ def test_merged_stores_hold_what_both_held(store: Store, other: Store) -> None:
         tx.run("INSERT INTO memory SELECT 99, 'bad', 1, 'rumour', tier, status, text, x'99', subject, subject_key,"
                " anchor, branch, commit_sha, '{', source, session, origin_workspace, files, symbols, search_keys,"
                " solution, environment, created_at, updated_at, valid_until, last_used_at, generation, redaction,"
-               " 0, 0, 0 FROM memory WHERE seq = 1")  # fmt: skip
+               " terms, 0, 0, 0 FROM memory WHERE seq = 1")  # fmt: skip
     before = store.db.generation
     assert merge(other, store, indexer(store)) == 3
     assert store.db.generation == before + 1

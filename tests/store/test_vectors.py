@@ -233,27 +233,101 @@ def test_a_new_space_fills_while_the_old_one_serves_and_a_killed_switch_resumes(
     assert row is not None
     assert (row.id, row.state) == (new, "active")
     assert late.seq in {m.seq for m in store.vectors.search(new, unit(1, dimension=32), Filter(), 10)}
-    removed = []
-    for _ in range(3):
-        with store.write() as tx:
-            removed.append(store.vectors.discard(tx, 3))
-    assert removed == [3, 1, 0]
-    assert store.vectors.find_space(SPACE) is None
     store.close()
 
 
-def test_going_back_to_a_retired_space_embeds_only_what_it_lacks(store: Store) -> None:
-    old = space_of(store)
-    first = remember(store, "known to the old space")
+def embed_all(store: Store, space: int, dimension: int = 64) -> None:
     with store.write() as tx:
-        store.vectors.done(tx, old, store.vectors.claim(tx, old, 10, 60))
-        store.vectors.put(tx, first.seq, 0, old, unit(1))
+        for seq in store.vectors.claim(tx, space, 100, 60):
+            store.vectors.put(tx, seq, 0, space, unit(1, seq, dimension=dimension))
+            store.vectors.done(tx, space, [seq])
+
+
+def test_a_retired_space_goes_piece_by_piece_once_it_is_old_enough(store: Store, clock: HandClock) -> None:
+    old = space_of(store)
+    for number in range(4):
+        remember(store, f"text {number}")
+    embed_all(store, old)
+    new = space_of(store, OTHER)
+    embed_all(store, new, 32)
+    with store.write() as tx:
+        store.vectors.activate(tx, new)
+    retired_at = clock.now
+    assert store.vectors.retired(retired_at) == []
+    with store.write() as tx:
+        assert store.vectors.discard(tx, 3, retired_at) == 0
+    assert len(store.vectors.of(old, range(1, 5), 64)) == 4
+
+    clock.advance(seconds=1)
+    assert [space.id for space in store.vectors.retired(clock.now)] == [old]
+    removed = []
+    for _ in range(3):
+        with store.write() as tx:
+            removed.append(store.vectors.discard(tx, 3, clock.now))
+    assert removed == [3, 1, 0]
+    assert store.vectors.find_space(SPACE) is None
+    assert len(store.vectors.of(new, range(1, 5), 32)) == 4
+
+
+def test_a_space_that_holds_nearly_everything_serves_at_once_and_lacks_only_what_is_new(store: Store) -> None:
+    old = space_of(store)
+    for number in range(10):
+        remember(store, f"known to the old space {number}")
+    embed_all(store, old)
     new = space_of(store, OTHER)
     with store.write() as tx:
         store.vectors.activate(tx, new)
     remember(store, "new since")
     assert space_of(store) == old
     assert store.vectors.pending(old) == 1
+    active = store.vectors.active_space()
+    assert active is not None
+    assert active.id == old
+
+
+def test_a_space_that_lacks_much_fills_before_it_serves(store: Store) -> None:
+    old = space_of(store)
+    remember(store, "known to the old space")
+    embed_all(store, old)
+    new = space_of(store, OTHER)
+    with store.write() as tx:
+        store.vectors.activate(tx, new)
+    remember(store, "new since")
+    assert space_of(store) == old
+    assert store.vectors.pending(old) == 1
+    row = store.vectors.find_space(SPACE)
+    assert row is not None
+    assert row.state == "filling"
+
+
+def test_what_is_chosen_last_ends_what_was_filling_before(store: Store) -> None:
+    first, second, third = SPACE, OTHER, EmbeddingSpace("third", "1", "f32", 16)
+    remember(store, "one")
+    states = []
+    for space in (first, second, third, second):
+        with store.write() as tx:
+            store.vectors.choose(tx, space)
+        chosen = store.vectors.chosen()
+        assert chosen is not None
+        assert chosen.name == space.name
+        found = [store.vectors.find_space(each) for each in (first, second, third)]
+        states.append([row and (row.state, store.vectors.pending(row.id)) for row in found])
+    assert states == [
+        [("active", 1), None, None],
+        [("active", 1), ("filling", 1), None],
+        [("active", 1), ("retired", 0), ("filling", 1)],
+        [("active", 1), ("filling", 1), ("retired", 0)],
+    ]
+
+
+def test_what_was_claimed_and_not_tried_can_be_given_back(store: Store) -> None:
+    space = space_of(store)
+    remember(store, "one")
+    for _ in range(10):
+        with store.write() as tx:
+            assert store.vectors.claim(tx, space, 5, 60) == [1]
+            store.vectors.release(tx, space, [1])
+    assert store.vectors.pending(space) == 1
 
 
 def test_a_damaged_vector_is_left_out(store: Store) -> None:

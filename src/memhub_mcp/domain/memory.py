@@ -98,6 +98,10 @@ class Memory:
         """The one host that wrote it, or `mixed`."""
         return self.sources[0] if len(self.sources) == 1 else "mixed"
 
+    def is_expired(self, now: datetime) -> bool:
+        """Whether its author said that it holds no longer."""
+        return self.valid_until is not None and self.valid_until <= now
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryVersion:
@@ -125,7 +129,7 @@ class Filter:
     `anchors` are the branch anchors visible from the caller's HEAD; None means every branch.
     Exclusion of a source wins over inclusion; a memory of several sources (`mixed`) is left out
     while a source filter is active unless `mixed` itself is named.
-    `files` match a stored path exactly or as its folder.
+    `files` match a stored path exactly or as its folder. `valid_at` leaves out what has expired by then.
     """
 
     anchors: frozenset[int] | None = frozenset()
@@ -135,4 +139,5 @@ class Filter:
     exclude_sources: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
+    valid_at: datetime | None = None
     statuses: frozenset[Status] = frozenset({Status.ACTIVE})

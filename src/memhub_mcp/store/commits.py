@@ -13,7 +13,7 @@ ERASED = "erased on request"
 
 _KNOWN = "SELECT sha FROM git_commit WHERE sha IN (SELECT value FROM json_each(?))"
 _ADD = f"""INSERT OR IGNORE INTO git_commit (sha, parents, author, authored_at, committed_at, message, patch_id, patch,
-    note, redaction) VALUES ({marks(10)})"""
+    note, redaction, terms) VALUES ({marks(11)})"""
 _ADD_PATH = "INSERT OR IGNORE INTO path (name) VALUES (?)"
 _ADD_CHANGE = """INSERT INTO file_change (git_commit, ordinal, parent, path, old_path, kind, blob_before, blob_after,
     is_binary, hunks)
@@ -55,9 +55,17 @@ class Commits:
         return {sha for (sha,) in self._db.read(_KNOWN, (to_json(shas),))}
 
     def add(
-        self, tx: Transaction, commits: Sequence[tuple[Commit, Mapping[str, Sequence[str]]]], *, redaction: int
+        self,
+        tx: Transaction,
+        commits: Sequence[tuple[Commit, Mapping[str, Sequence[str]]]],
+        *,
+        redaction: int,
+        terms: int = 0,
     ) -> None:
-        """Index commits with the terms of each column (`message`, `name`, `changed`); known ones stay as they are."""
+        """Index commits with the terms of each column (`message`, `name`, `changed`); known ones stay as they are.
+
+        `redaction` and `terms` are the versions of the rules that texts and terms were made by; 0 is not known.
+        """
         for commit, fields in commits:
             tx.run(
                 _ADD,
@@ -72,6 +80,7 @@ class Commits:
                     pack_text(commit.patch),
                     commit.note,
                     redaction,
+                    terms,
                 ),
             )
             if tx.changes:

@@ -33,6 +33,8 @@ def conditions(filter_: Filter) -> tuple[str, list[str | int]]:
         narrow("m.updated_at >= ?", to_micros(filter_.since))
     if filter_.until is not None:
         narrow("m.updated_at <= ?", to_micros(filter_.until))
+    if filter_.valid_at is not None:
+        narrow("(m.valid_until IS NULL OR m.valid_until > ?)", to_micros(filter_.valid_at))
     folders = [folder_path(path) for path in filter_.files]
     if folders and not {"", "."} & set(folders):
         narrow(_FILES, to_json(folders))

@@ -35,8 +35,8 @@ _SUBJECT = f"""{_SELECT} WHERE m.subject_key = ? AND m.tier = ? AND (m.tier <> '
 
 _ADD = f"""INSERT INTO memory (id, kind, tier, text, content_key, subject, subject_key, anchor, branch, commit_sha,
     sources, source, session, origin_workspace, files, symbols, search_keys, solution, environment,
-    created_at, updated_at, valid_until, generation, redaction)
-    VALUES ({marks(24)})"""
+    created_at, updated_at, valid_until, generation, redaction, terms)
+    VALUES ({marks(25)})"""
 _ADD_VERSION = "INSERT INTO memory_version (memory, version, text, source, created_at) VALUES (?, ?, ?, ?, ?)"
 _ADD_FILE = "INSERT OR IGNORE INTO memory_file (path, memory) VALUES (?, ?)"
 _SOURCES = "SELECT sources FROM memory WHERE seq = ?"
@@ -90,8 +90,12 @@ class Memories:
         subject_key: str | None,
         now: datetime,
         redaction: int,
+        terms: int = 0,
     ) -> Memory:
-        """The memory that `draft` became: its row, its first version, its files."""
+        """The memory that `draft` became: its row, its first version, its files.
+
+        `redaction` and `terms` are the versions of the rules its text and its words were made by; 0 is not known.
+        """
         at = to_micros(now)
         files = tuple(folder_path(path) for path in draft.files)
         tx.run(
@@ -121,6 +125,7 @@ class Memories:
                 maybe_micros(draft.valid_until),
                 tx.generation,
                 redaction,
+                terms,
             ),
         )
         seq = tx.last_id

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 import numpy as np
@@ -21,20 +22,26 @@ _SHARE = 0.015
 _FEWEST = 400
 _ENOUGH_VISIBLE = 200  # visible candidates; a filter that leaves fewer makes the circle wider
 _MOST_ATTEMPTS = 5
+_LACKING_SHARE = 0.1  # of the memories: a space that lacks no more than these serves at once
 _LONGEST_LEASE_S = 3_600.0  # a lease beyond this was written by a clock that has since jumped back
 
 _SPACE = "SELECT id, name, dimension, state FROM embedding_space WHERE name = ?"
 _ACTIVE = "SELECT id, name, dimension, state FROM embedding_space WHERE state = 'active'"
-_ADD_SPACE = "INSERT INTO embedding_space (name, dimension, state, created_at) VALUES (?, ?, 'retired', ?)"
-_SET_STATE = "UPDATE embedding_space SET state = ? WHERE id = ?"
-_RETIRE = "UPDATE embedding_space SET state = 'retired' WHERE id <> ?"
-_UNQUEUE = "DELETE FROM embedding_queue WHERE space <> ?"
+_CHOSEN = "SELECT id, name, dimension, state FROM embedding_space WHERE chosen > 0 ORDER BY chosen DESC LIMIT 1"
+_CHOOSE = "UPDATE embedding_space SET chosen = (SELECT max(chosen) FROM embedding_space) + 1 WHERE id = ?"
+_ADD_SPACE = "INSERT INTO embedding_space (name, dimension, state, changed_at) VALUES (?, ?, 'retired', ?)"
+_SET_STATE = "UPDATE embedding_space SET state = ?, changed_at = ? WHERE id = ?"
+_RETIRE = "UPDATE embedding_space SET state = 'retired', changed_at = ? WHERE id <> ? AND state <> 'retired'"
+_ABANDON = "UPDATE embedding_space SET state = 'retired', changed_at = ? WHERE id <> ? AND state = 'filling'"
+_UNQUEUE = "DELETE FROM embedding_queue WHERE space IN (SELECT id FROM embedding_space WHERE state = 'retired')"
 _QUEUE_MISSING = """INSERT OR IGNORE INTO embedding_queue (memory, space)
     SELECT seq, ?1 FROM memory WHERE seq NOT IN (SELECT memory FROM vector WHERE space = ?1)"""
-_DISCARD = """DELETE FROM vector WHERE id IN (
-    SELECT v.id FROM vector AS v JOIN embedding_space AS s ON s.id = v.space WHERE s.state = 'retired' LIMIT ?)"""
-_DISCARD_SPACES = """DELETE FROM embedding_space
-    WHERE state = 'retired' AND NOT EXISTS (SELECT 1 FROM vector WHERE space = embedding_space.id)"""
+_COUNT_MEMORIES = "SELECT count(*) FROM memory"
+_RETIRED = "SELECT id, name, dimension, state FROM embedding_space WHERE state = 'retired' AND changed_at < ?"
+_DISCARD = """DELETE FROM vector WHERE id IN (SELECT v.id FROM vector AS v
+    JOIN embedding_space AS s ON s.id = v.space WHERE s.state = 'retired' AND s.changed_at < ? LIMIT ?)"""
+_DISCARD_SPACES = """DELETE FROM embedding_space WHERE state = 'retired' AND changed_at < ?
+    AND NOT EXISTS (SELECT 1 FROM vector WHERE space = embedding_space.id)"""
 
 _FORGET_OLD = "DELETE FROM vector WHERE memory = ?"
 _FORGET_OLD_TOKENS = "DELETE FROM token_bits WHERE memory = ?"
@@ -49,10 +56,13 @@ _CLAIM = f"""UPDATE embedding_queue SET lease_until = ?1, attempts = attempts + 
     RETURNING memory"""
 _DONE = """DELETE FROM embedding_queue
     WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
+_RELEASE = """UPDATE embedding_queue SET lease_until = 0, attempts = attempts - 1
+    WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
 _PENDING = f"SELECT count(*) FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS}"
 _DIMENSION = "SELECT dimension FROM embedding_space WHERE id = ?"
 _PUT = """INSERT OR REPLACE INTO vector (memory, key, space, bits, vector)
     SELECT seq, ?, ?, ?, ? FROM memory WHERE seq = ?"""
+_FORGET = "DELETE FROM vector WHERE space = ? AND memory IN (SELECT value FROM json_each(?))"
 _OF = """SELECT memory, key, vector FROM vector
     WHERE space = ? AND length(vector) = ? AND memory IN (SELECT value FROM json_each(?)) ORDER BY memory, key"""
 
@@ -69,7 +79,7 @@ _NEAREST = """SELECT id FROM vector WHERE space = ? AND length(bits) = ?
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpaceRow:
-    """A space as this store knows it: `active` serves, `filling` will, `retired` waits to be removed."""
+    """A space as this store knows it: `active` serves, `filling` will, `retired` can come back until it is removed."""
 
     id: int
     name: str
@@ -95,16 +105,36 @@ class Vectors:
         self._matrices: dict[int, BitMatrix] = {}
 
     def space_id(self, tx: Transaction, space: EmbeddingSpace) -> int:
-        """The row of `space`. When it is new here, every memory is queued for it; the first space serves at once."""
+        """The row of `space`, with every memory queued for it that it lacks.
+
+        One that holds nearly all of them serves at once, as does the first of a store; else it fills.
+        """
         known = tx.read(_SPACE, (space.name,))
         if not known:
             tx.run(_ADD_SPACE, (space.name, space.dimension, to_micros(self._clock())))
             known = tx.read(_SPACE, (space.name,))
         id_, _, _, state = known[0]
         if state == "retired":
-            tx.run(_SET_STATE, ("filling" if tx.read(_ACTIVE) else "active", id_))
             tx.run(_QUEUE_MISSING, (id_,))
+            missing = tx.changes
+            if not tx.read(_ACTIVE) or missing <= tx.read(_COUNT_MEMORIES)[0][0] * _LACKING_SHARE:
+                self.activate(tx, id_)
+            else:
+                tx.run(_SET_STATE, ("filling", to_micros(self._clock()), id_))
         return id_
+
+    def choose(self, tx: Transaction, space: EmbeddingSpace) -> int:
+        """As `space_id`, and `space` is what is asked for from now on: another that was filling stops."""
+        id_ = self.space_id(tx, space)
+        tx.run(_CHOOSE, (id_,))
+        tx.run(_ABANDON, (to_micros(self._clock()), id_))
+        tx.run(_UNQUEUE)
+        return id_
+
+    def chosen(self) -> EmbeddingSpaceRow | None:
+        """The space that was asked for last."""
+        rows = self._db.read(_CHOSEN)
+        return EmbeddingSpaceRow(*rows[0]) if rows else None
 
     def find_space(self, space: EmbeddingSpace) -> EmbeddingSpaceRow | None:
         """What this store knows of `space`."""
@@ -117,18 +147,23 @@ class Vectors:
         return EmbeddingSpaceRow(*rows[0]) if rows else None
 
     def activate(self, tx: Transaction, space: int) -> None:
-        """Let `space` serve, once it is filled; the others retire."""
-        tx.run(_RETIRE, (space,))
-        tx.run(_UNQUEUE, (space,))
-        tx.run(_SET_STATE, ("active", space))
+        """Let `space` serve; the others retire, and keep their vectors until they are discarded."""
+        now = to_micros(self._clock())
+        tx.run(_RETIRE, (now, space))
+        tx.run(_SET_STATE, ("active", now, space))
+        tx.run(_UNQUEUE)
         _ = tx.generation
 
-    def discard(self, tx: Transaction, limit: int) -> int:
-        """Remove up to `limit` vectors of retired spaces; how many were removed, 0 when all are gone."""
-        tx.run(_DISCARD, (limit,))
+    def retired(self, before: datetime) -> list[EmbeddingSpaceRow]:
+        """The spaces that retired before that moment."""
+        return [EmbeddingSpaceRow(*row) for row in self._db.read(_RETIRED, (to_micros(before),))]
+
+    def discard(self, tx: Transaction, limit: int, before: datetime) -> int:
+        """Remove up to `limit` vectors of spaces that retired before that moment; 0 when all are gone."""
+        tx.run(_DISCARD, (to_micros(before), limit))
         removed = tx.changes
         if not removed:
-            tx.run(_DISCARD_SPACES)
+            tx.run(_DISCARD_SPACES, (to_micros(before),))
         return removed
 
     def put(self, tx: Transaction, seq: int, key: int, space: int, vector: NDArray[np.float32]) -> None:
@@ -142,6 +177,10 @@ class Vectors:
         """The vectors of these memories: (seq, key, vector)."""
         rows = self._db.read(_OF, (space, 2 * dimension, to_json(seqs)))
         return [(seq, key, vector) for (seq, key, _), vector in zip(rows, _as_matrix(rows, dimension), strict=True)]
+
+    def forget(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
+        """Remove the vectors of these memories in one space, before others take their place."""
+        tx.run(_FORGET, (space, to_json(seqs)))
 
     def enqueue(self, tx: Transaction, seq: int) -> None:
         """Ask for the vectors of a new or changed memory; those of an earlier wording go."""
@@ -158,6 +197,10 @@ class Vectors:
     def done(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
         """Take claimed memories off the queue; one that changed since stays on it."""
         tx.run(_DONE, (space, to_json(seqs)))
+
+    def release(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
+        """Give claimed memories back: nothing was tried with them."""
+        tx.run(_RELEASE, (space, to_json(seqs)))
 
     def pending(self, space: int) -> int:
         """How many memories still wait for their vectors."""

@@ -30,6 +30,7 @@ CREATE TABLE session (
 ) STRICT;
 
 -- sources: every host that wrote it, a JSON list; source: the one host, or `mixed`.
+-- redaction, terms: the rules its text was redacted by and the words it is found by were made with (0: not known).
 CREATE TABLE memory (
     seq              INTEGER PRIMARY KEY,
     id               TEXT NOT NULL UNIQUE,
@@ -59,6 +60,7 @@ CREATE TABLE memory (
     last_used_at     INTEGER,
     generation       INTEGER NOT NULL,
     redaction        INTEGER NOT NULL,
+    terms            INTEGER NOT NULL DEFAULT 0,
     useful           INTEGER NOT NULL DEFAULT 0,
     wrong            INTEGER NOT NULL DEFAULT 0,
     outdated         INTEGER NOT NULL DEFAULT 0
@@ -67,9 +69,11 @@ CREATE TABLE memory (
 CREATE INDEX memory_content ON memory (content_key);
 CREATE INDEX memory_subject ON memory (subject_key) WHERE subject_key IS NOT NULL;
 -- Holds all that a filter asks, so that counting and paging read no texts.
-CREATE INDEX memory_newest  ON memory (generation, status, kind, anchor, source, updated_at);
+CREATE INDEX memory_newest  ON memory (generation, status, kind, anchor, source, updated_at, valid_until);
 CREATE INDEX memory_anchor  ON memory (anchor, status) WHERE anchor IS NOT NULL;
 CREATE INDEX memory_session ON memory (session) WHERE session IS NOT NULL;
+CREATE INDEX memory_redaction ON memory (redaction);
+CREATE INDEX memory_terms ON memory (terms);
 
 CREATE INDEX session_fact ON session (fact) WHERE fact IS NOT NULL;
 
@@ -122,13 +126,15 @@ CREATE VIRTUAL TABLE words USING fts5 (
 CREATE VIRTUAL TABLE words_vocab USING fts5vocab (words, 'row');
 
 -- state: active (serves), filling (takes over when its queue is empty), retired (waits to be removed).
+-- chosen: the highest is what was asked for last. changed_at: when it came into its state.
 -- id never comes back: other processes hold bits by it.
 CREATE TABLE embedding_space (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     name       TEXT NOT NULL UNIQUE,
     dimension  INTEGER NOT NULL,
     state      TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    chosen     INTEGER NOT NULL DEFAULT 0,
+    changed_at INTEGER NOT NULL
 ) STRICT;
 
 -- key 0 is the text's first piece, further pieces count up; search keys start at 1000.
@@ -256,10 +262,13 @@ CREATE TABLE git_commit (
     patch_id     TEXT,
     patch        BLOB NOT NULL,
     note         TEXT,
-    redaction    INTEGER NOT NULL
+    redaction    INTEGER NOT NULL,
+    terms        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX git_commit_patch_id ON git_commit (patch_id) WHERE patch_id IS NOT NULL;
+CREATE INDEX git_commit_redaction ON git_commit (redaction);
+CREATE INDEX git_commit_terms ON git_commit (terms);
 
 CREATE TABLE path (
     id   INTEGER PRIMARY KEY,
