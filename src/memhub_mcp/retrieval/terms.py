@@ -16,6 +16,9 @@ from hashlib import blake2b
 
 import snowballstemmer
 
+TERMS_VERSION = 1
+"""Raised whenever a text would get other terms, or others of its texts are indexed; stored beside what was indexed."""
+
 MAX_TERM = 64
 """Characters. A longer identifier keeps its beginning and a digest of the whole."""
 
