@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
+import mcp_types as types
 import pytest
 from conversation import initialize
 from mcp import MCPError
@@ -62,6 +63,14 @@ async def test_hosts_of_both_eras_remember_and_recall(server: WebServer, site: S
         assert reply_of(await elsewhere.call_tool("recall", {"query": "gateway otter"}))["hits"] == []
         alone = reply_of(await nowhere.call_tool("recall", {"query": "gateway otter"}))
         assert (alone["hits"], alone["scope"]["workspace"]) == ([], None)
+
+
+async def test_the_roots_of_a_client_say_where_it_works(server: WebServer, site: Site):
+    async def roots(_context: object) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=site.repository.root.as_uri())])
+
+    async with server.assistant(list_roots_callback=roots) as client:
+        assert reply_of(await client.call_tool("memory_status", {}))["scope"]["workspace"] == "orbit"
 
 
 async def test_a_workspace_may_be_named_by_its_name(streamable: WebServer, site: Site):

@@ -91,18 +91,23 @@ class WebServer:
 
     @contextlib.asynccontextmanager
     async def assistant(
-        self, mode: str = "legacy", name: str = "claude-code", path: str = "", headers: dict[str, str] | None = None
+        self,
+        mode: str = "legacy",
+        name: str = "claude-code",
+        path: str = "",
+        headers: dict[str, str] | None = None,
+        **options: Any,
     ) -> AsyncIterator[Client]:
         """A real client over the network."""
-        info = types.Implementation(name=name, version="1")
+        options = {"mode": mode, "client_info": types.Implementation(name=name, version="1"), **options}
         sent = {**self.headers, **(headers or {})}
         if self.url.endswith("/sse"):
-            async with Client(sse_client(self.url + path, headers=sent), mode=mode, client_info=info) as client:
+            async with Client(sse_client(self.url + path, headers=sent), **options) as client:
                 yield client
             return
         async with (
             httpx2.AsyncClient(headers=sent, timeout=30) as http,
-            Client(streamable_http_client(self.url + path, http_client=http), mode=mode, client_info=info) as client,
+            Client(streamable_http_client(self.url + path, http_client=http), **options) as client,
         ):
             yield client
 
