@@ -14,7 +14,7 @@ from memhub_mcp.domain.revision import Commit
 from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.diff import TextRules, count_commits, walk_commits
 from memhub_mcp.repo.tips import Tips, read_tips
-from memhub_mcp.retrieval.terms import changed_terms, index_terms, name_terms
+from memhub_mcp.retrieval.terms import TERMS_VERSION, changed_terms, index_terms, name_terms
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.file import Store
 
@@ -97,7 +97,7 @@ class Indexing:
         commits = walk_commits(root, tips.commits, known=counted, rules=TEXT_RULES, hide=hide)
         while batch := list(_batch(commits)):
             with store.write() as tx:
-                store.commits.add(tx, batch, redaction=REDACTION_VERSION)
+                store.commits.add(tx, batch, redaction=REDACTION_VERSION, terms=TERMS_VERSION)
             added += len(batch)
             if progress:
                 progress(seen + added, total)

@@ -16,7 +16,7 @@ from memhub_mcp.domain.replies import RememberReply, RememberResult
 from memhub_mcp.domain.scope import Caller, Tier
 from memhub_mcp.domain.session import SessionFact
 from memhub_mcp.errors import Conflict, InvalidInput, ScopeError
-from memhub_mcp.retrieval.terms import query_terms
+from memhub_mcp.retrieval.terms import TERMS_VERSION, query_terms
 from memhub_mcp.service.drafts import content_key, input_hash, read_drafts, read_session, subject_key
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.wording import word_fields
@@ -155,7 +155,7 @@ class _Writer:
         branch = checkout.branch if checkout and tier is Tier.BRANCH else None
         key, subject = content_key(draft), subject_key(draft.subject)
         equal = store.memories.find_equal(key, tier, branch, reader=tx)
-        if equal is not None and equal.status is Status.ACTIVE:
+        if equal is not None and equal.status is Status.ACTIVE and not equal.is_expired(self._now):
             store.memories.add_source(tx, equal.seq, self._caller.source)
             return RememberResult(id=equal.id, status="duplicate_of", other=equal.id)
         older = store.memories.find_subject(subject, tier, branch, reader=tx) if subject else []
@@ -174,6 +174,7 @@ class _Writer:
             subject_key=subject,
             now=self._now,
             redaction=REDACTION_VERSION,
+            terms=TERMS_VERSION,
         )
         index_words(store, tx, memory)
         for old in older:
