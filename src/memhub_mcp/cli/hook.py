@@ -25,7 +25,7 @@ def run(words: list[str]) -> int:
     if "--help" in words or "-h" in words:
         print(USAGE)
         return 0
-    home, names = _home_and_names(words)
+    home, names = home_and_names(words)
     try:
         host, event = parse(names)
         answer = _answer(host, event, home, _payload())
@@ -48,7 +48,7 @@ def parse(names: list[str]) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _home_and_names(words: list[str]) -> tuple[str, list[str]]:
+def home_and_names(words: list[str]) -> tuple[str, list[str]]:
     """The data directory, and the words that are no options."""
     home = default_home()
     names: list[str] = []

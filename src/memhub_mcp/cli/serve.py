@@ -1,7 +1,8 @@
 """`memhub-mcp serve`"""
 
-import argparse
+from typing import Any
 
+from memhub_mcp.cli.words import leading_options
 from memhub_mcp.server.prelude import serve_http, serve_stdio
 
 _DESCRIPTION = """\
@@ -12,7 +13,22 @@ repository by the path, http://127.0.0.1:8626/mcp/home/me/project, or by the hea
 
 def run(words: list[str]) -> int:
     """Answers assistants until they leave."""
-    # Not `verb_parser`: an assistant waits for the first answer, and only what is imported here stands before it.
+    options = parse(words)
+    transport = options.pop("transport", "stdio")
+    if transport == "stdio":
+        serve_stdio(home=options["home"], workspace=options["workspace"])
+    else:
+        serve_http(transport, **options)
+    return 0
+
+
+def parse(words: list[str]) -> dict[str, Any]:
+    """What `serve` was told; ends the process with usage when that makes no sense."""
+    common, others = leading_options(words)
+    if not others:
+        return {"home": common.get("--home"), "workspace": common.get("--workspace")}
+    import argparse  # an assistant waits for the first answer: only who asks for more pays for a parser
+
     parser = argparse.ArgumentParser(prog="memhub-mcp serve", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--home", metavar="DIR", help="where memories are kept")
     parser.add_argument("--workspace", metavar="PATH|NAME", help="act on this repository instead of the current one")
@@ -20,18 +36,12 @@ def run(words: list[str]) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8626, help="the port to listen on (8626), 0 for any")
     parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="another name this server is reached by"
+        "--allow-host",
+        action="append",
+        default=[],
+        dest="names",
+        metavar="NAME",
+        help="another name this server is reached by",
     )
-    args = parser.parse_args(words)
-    if args.transport == "stdio":
-        serve_stdio(home=args.home, workspace=args.workspace)
-    else:
-        serve_http(
-            args.transport,
-            host=args.host,
-            port=args.port,
-            names=tuple(args.allow_host),
-            home=args.home,
-            workspace=args.workspace,
-        )
-    return 0
+    args = vars(parser.parse_args(words))
+    return {**args, "names": tuple(args["names"])}
