@@ -45,6 +45,10 @@ class ModelError(MemhubError):
     """A model is missing, does not match its digest, or failed."""
 
 
+class ModelAway(ModelError):
+    """The process that holds a model has ended or does not answer: nothing was tried, later may be better."""
+
+
 class HomeError(MemhubError):
     """The data directory cannot be used safely."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memhub_mcp.domain.embedding import EmbeddingSpace
-from memhub_mcp.errors import ModelError
+from memhub_mcp.errors import ModelAway, ModelError
 from memhub_mcp.models.protocols import Encoding, TokenVectors
 from memhub_mcp.models.wire import MAX_BYTES, pack, unpack
 
@@ -28,11 +28,11 @@ _TEXTS_DEADLINE_S = 10.0  # for texts to be stored: nobody waits, and a tired ma
 _CHARACTERS = 2_000  # a request: a few hundred tokens, well inside the deadline
 
 
-class OwnerGone(ModelError):
+class OwnerGone(ModelAway):
     """The process that held the models has ended; the next use finds another."""
 
 
-class OwnerSilent(ModelError):
+class OwnerSilent(ModelAway):
     """The process that holds the models is there and does not answer."""
 
 
@@ -101,7 +101,7 @@ class Guest:
         header, arrays = self.ask(request, within_s=within_s)
         if "state" in header:
             self.lost(None)
-            raise ModelError(str(header["error"]))
+            raise ModelAway(str(header["error"]))
         return header, arrays
 
 

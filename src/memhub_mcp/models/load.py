@@ -59,6 +59,11 @@ class SharedDoor(Generic[Model]):
         door._place = Door.holding(Door.holding(model))
         return door
 
+    @classmethod
+    def without(cls, why: str) -> Self:
+        """A door that has nothing to lend, and says why."""
+        return cls(_nowhere, off=why)
+
     def get(self, wait_s: float = 0.0) -> Model | None:
         """The model; None when it is not there after `wait_s`. The first call starts loading it."""
         if self._off is not None:
