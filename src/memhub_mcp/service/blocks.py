@@ -90,11 +90,15 @@ def find_blocks(
     *,
     symbol: str | None = None,
     lines: Lines | None = None,
+    untracked: bool = False,
 ) -> Found:
-    """The blocks of `path` that are meant. `root` is the working tree, None when only `head` counts."""
+    """The blocks of `path` that are meant. `root` is the working tree, None when only `head` counts.
+
+    A file that HEAD does not have is read only when it is `untracked` but known.
+    """
     blob = history.walked.blob(head, path)
     committed = history.contents.data(blob) if blob else None
-    disk = read_inside(root, path) if root is not None and blob is not None else None
+    disk = read_inside(root, path) if root is not None and (blob is not None or untracked) else None
     data = disk if disk is not None else committed
     if data is None or is_binary(data):
         return Found()
@@ -172,14 +176,19 @@ def _label(symbol: Symbol, *, several: bool) -> str:
 def _block(
     path: str, symbol: str | None, here: Spans, data: bytes, committed: bytes | None, disk: bytes | None
 ) -> Block:
-    if disk is None or committed is None or disk == committed:
+    if disk is None or disk == committed:
         return Block(path=path, symbol=symbol, spans=here, here=here, data=data)
+    if committed is None:
+        return Block(path=path, symbol=symbol, spans=(), here=here, data=data, text=_text(data, here), edited=True)
     if b"\r\n" in disk and b"\r\n" not in committed:
         disk = disk.replace(b"\r\n", b"\n")  # as git would commit it
     hunks = difference(committed, disk)
     if hunks is None:
         return Block(path=path, symbol=symbol, spans=(), here=here, data=data)
     spans, edited = carry_back(here, hunks)
-    lines = text_lines(disk)
-    text = tuple(line for start, end in here for line in lines[start:end])
-    return Block(path=path, symbol=symbol, spans=spans, here=here, data=disk, text=text, edited=edited)
+    return Block(path=path, symbol=symbol, spans=spans, here=here, data=disk, text=_text(disk, here), edited=edited)
+
+
+def _text(data: bytes, spans: Spans) -> tuple[str, ...]:
+    lines = text_lines(data)
+    return tuple(line for start, end in spans for line in lines[start:end])

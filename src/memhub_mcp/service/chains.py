@@ -1,68 +1,28 @@
 """The chain of a block: its versions from commits, from edits and from the working tree, oldest first."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from itertools import islice
 
 from memhub_mcp.domain.revision import ChangeKind, Revision, Spans
 from memhub_mcp.repo.lineage import block_digest, returns, trace
 from memhub_mcp.repo.spans import hull
 from memhub_mcp.service.blocks import Block
+from memhub_mcp.service.edit_versions import join_edits
 from memhub_mcp.service.tracing import BlockHistory
+from memhub_mcp.service.versions import Chain, Version
+from memhub_mcp.store.edits import Edits
 
 MOST_VERSIONS = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """Who asked for a change, in which words, through which host."""
+def build_chain(
+    history: BlockHistory, head: str, block: Block, *, edits: Edits | None = None, branch: str | None = None
+) -> Chain:
+    """The chain of `block` as seen from `head`, the working tree last when it differs.
 
-    source: str
-    said: str | None
-    at: datetime
-    session: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
-    """One version of a block. Without a `revision`, `before` and `after` hold its lines.
-
-    `commit` is None for what never reached one. `same_as` and `reverted_by` count versions from 0, `lines` (first and
-    last) from 1.
+    `edits` give commits their requests and add what never reached one; `branch` hides those of other branches.
     """
-
-    kind: ChangeKind
-    at: datetime | None
-    path: str
-    lines: tuple[int, int] | None
-    digest: str
-    commit: str | None = None
-    revision: Revision | None = None
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    author: str | None = None
-    subject: str | None = None
-    requests: tuple[Request, ...] = ()
-    branch: str | None = None
-    same_as: int | None = None
-    reverted_by: int | None = None
-    current: bool = False
-    uncommitted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
-    """All versions of one block, oldest first."""
-
-    path: str
-    symbol: str | None
-    versions: tuple[Version, ...]
-    notes: tuple[str, ...] = ()
-
-
-def build_chain(history: BlockHistory, head: str, block: Block) -> Chain:
-    """The chain of `block` as seen from `head`, the working tree last when it differs."""
     revisions = (
         list(islice(trace(history.history, head, block.path, block.spans), MOST_VERSIONS)) if block.spans else []
     )
@@ -72,6 +32,8 @@ def build_chain(history: BlockHistory, head: str, block: Block) -> Chain:
         versions.append(_working(history, block, versions))
     elif versions:
         versions[-1] = replace(versions[-1], current=True)
+    if edits is not None:
+        versions = join_edits(history, edits, block, versions, branch)
     return Chain(path=block.path, symbol=block.symbol, versions=marked(versions), notes=tuple(notes))
 
 

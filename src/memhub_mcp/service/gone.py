@@ -8,8 +8,9 @@ from memhub_mcp.domain.revision import ChangeKind, FileChange
 from memhub_mcp.repo.lineage import trace
 from memhub_mcp.repo.symbols import find_symbols, read_symbols
 from memhub_mcp.service.blocks import Lines
-from memhub_mcp.service.chains import MOST_VERSIONS, Chain, Version, committed_versions, marked
+from memhub_mcp.service.chains import MOST_VERSIONS, committed_versions, marked
 from memhub_mcp.service.tracing import BlockHistory
+from memhub_mcp.service.versions import Chain, Version
 
 _LOOKED_AT = 60
 _SEARCH_S = 0.6

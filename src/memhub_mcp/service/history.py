@@ -11,13 +11,15 @@ from memhub_mcp.errors import InvalidInput, NotFound, RepoError
 from memhub_mcp.repo.tips import branch_tip, branch_tips, full_id
 from memhub_mcp.retrieval.packing import FRAME_TOKENS, MAX_BUDGET_TOKENS, estimate_tokens
 from memhub_mcp.retrieval.terms import query_terms
-from memhub_mcp.service.blocks import Found, Lines, find_blocks, near_misses, plain_path, split_place
-from memhub_mcp.service.chains import Chain, build_chain, marked
+from memhub_mcp.service.blocks import Block, Found, Lines, find_blocks, near_misses, plain_path, split_place
+from memhub_mcp.service.chains import build_chain, marked
 from memhub_mcp.service.commit_search import describe_commit, describe_hits, words_hits
 from memhub_mcp.service.gone import find_gone
 from memhub_mcp.service.scope import Scope, Scopes
 from memhub_mcp.service.showing import show_chain
 from memhub_mcp.service.tracing import BlockHistory, Tracing
+from memhub_mcp.service.versions import Chain
+from memhub_mcp.store.edits import Edits
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 50
@@ -64,6 +66,12 @@ class _Seat:
     history: BlockHistory
     head: str
     root: Path | None
+    edits: Edits
+    branch: str | None
+
+    def chain(self, block: Block) -> Chain:
+        """The chain of a block as it is seen from here."""
+        return build_chain(self.history, self.head, block, edits=self.edits, branch=self.branch)
 
 
 class History:
@@ -132,18 +140,21 @@ class History:
         checkout = scope.checkout
         assert checkout is not None
         assert checkout.head is not None
+        assert scope.store is not None
+        edits = scope.store.edits
         if branch in (None, EVERY_BRANCH, checkout.branch):
-            return _Seat(self._tracing.history(scope, checkout.head), checkout.head, checkout.root)
+            viewed = None if branch == EVERY_BRANCH else checkout.branch
+            return _Seat(self._tracing.history(scope, checkout.head), checkout.head, checkout.root, edits, viewed)
         tip = branch_tip(checkout.root, branch)
         if tip is None:
             names = near_misses(branch, list(branch_tips(checkout.root)))
             raise InvalidInput(f"no branch {branch[:100]!r} here; {_meant(names)}")
-        return _Seat(self._tracing.history(scope, tip), tip, None)
+        return _Seat(self._tracing.history(scope, tip), tip, None, edits, branch)
 
     def _by_place(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
         found, question = _find(seat, question)
         answer.notes += found.notes
-        chains = [build_chain(seat.history, seat.head, block) for block in found.blocks]
+        chains = [seat.chain(block) for block in found.blocks]
         if not chains:
             chains = _gone(seat, question, answer)
         if question.branch == EVERY_BRANCH:
@@ -294,14 +305,26 @@ def _read(
 
 def _find(seat: _Seat, question: Question) -> tuple[Found, Question]:
     """The blocks, also when symbol or line were written behind the path."""
-    assert question.path is not None
-    found = find_blocks(seat.history, seat.head, seat.root, question.path, symbol=question.symbol, lines=question.lines)
+    found = _blocks(seat, question)
     if not found.blocks and not found.notes:
-        path, symbol, lines = split_place(question.path)
+        path, symbol, lines = split_place(question.path or "")
         if path != question.path:
             question = replace(question, path=path, symbol=question.symbol or symbol, lines=question.lines or lines)
-            found = find_blocks(seat.history, seat.head, seat.root, path, symbol=question.symbol, lines=question.lines)
+            found = _blocks(seat, question)
     return found, question
+
+
+def _blocks(seat: _Seat, question: Question) -> Found:
+    path = question.path or ""
+    return find_blocks(
+        seat.history,
+        seat.head,
+        seat.root,
+        path,
+        symbol=question.symbol,
+        lines=question.lines,
+        untracked=bool(seat.edits.by_path(path, 1)),
+    )
 
 
 def _gone(seat: _Seat, question: Question, answer: _Answer) -> list[Chain]:
@@ -312,7 +335,7 @@ def _gone(seat: _Seat, question: Question, answer: _Answer) -> list[Chain]:
         moved = replace(question, path=gone.renamed_to)
         found, _ = _find(seat, moved)
         answer.notes += found.notes
-        return [build_chain(seat.history, seat.head, block) for block in found.blocks]
+        return [seat.chain(block) for block in found.blocks]
     return [gone.chain] if gone.chain else []
 
 

@@ -12,9 +12,9 @@ from memhub_mcp.domain.revision import Spans
 from memhub_mcp.repo.contents import Contents, difference
 from memhub_mcp.retrieval.packing import estimate_tokens
 from memhub_mcp.retrieval.terms import index_terms
-from memhub_mcp.service.chains import Chain, Version
 from memhub_mcp.service.describing import moment
 from memhub_mcp.service.tracing import BlockHistory
+from memhub_mcp.service.versions import Chain, Version
 
 SHORT_SHA = 12
 SAID_CHARACTERS = 500
