@@ -29,13 +29,17 @@ def test_code_is_code(text: str) -> None:
         "class of 2020 was (good)\nand more of it",
         "def is a keyword (in python)",
         "- first step\n- second: run it\n- third",
-        "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-def a():\n+def b():",
         "",
     ],
 )
-def test_prose_and_diffs_are_text(text: str) -> None:
+def test_prose_is_text(text: str) -> None:
     assert form_of(Kind.DECISION, text) is Form.TEXT
 
 
 def test_a_turn_is_dialogue_whatever_it_says() -> None:
     assert form_of(Kind.TURN, "def retry(n):\n    return n") is Form.DIALOGUE
+
+
+def test_a_diff_is_no_code() -> None:
+    text = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-def a():\n+def b():"
+    assert form_of(Kind.FACT, text) is Form.DIFF

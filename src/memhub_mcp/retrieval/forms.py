@@ -1,4 +1,4 @@
-"""What a text looks like: dialogue, code or prose. Each is ranked with weights of its own."""
+"""What a text looks like: dialogue, code, a diff or prose. Each is ranked with weights of its own."""
 
 import re
 from enum import StrEnum
@@ -7,10 +7,11 @@ from memhub_mcp.domain.memory import Kind
 
 
 class Form(StrEnum):
-    """How a text is ranked. Diffs are read like prose: their words tell more than their meaning."""
+    """How a text is ranked."""
 
     DIALOGUE = "dialogue"
     CODE = "code"
+    DIFF = "diff"
     TEXT = "text"
 
 
@@ -47,7 +48,7 @@ def form_of(kind: Kind, text: str) -> Form:
         return Form.DIALOGUE
     head = text[:_HEAD]
     if _DIFF.search(head):
-        return Form.TEXT
+        return Form.DIFF
     lines = [line.strip() for line in head.splitlines() if line.strip()]
     first = next((line for line in lines if not line.startswith(_BEFORE_DEFINITION)), "")
     if _DEFINITION.match(_without_modifiers(first)):

@@ -23,17 +23,20 @@ Item = TypeVar("Item", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much words and meaning count for one form of text."""
+    """How much words, meaning and the closeness of tokens count for one form of text."""
 
     words: float
     meaning: float
+    tokens: float
 
 
 WEIGHTS: Mapping[Form, Weights] = {
-    Form.DIALOGUE: Weights(1.0, 0.5),
-    Form.CODE: Weights(0.5, 3.0),
-    Form.TEXT: Weights(1.0, 1.0),
+    Form.DIALOGUE: Weights(0.7, 0.5, 2.0),
+    Form.CODE: Weights(0.5, 2.5, 1.0),
+    Form.TEXT: Weights(1.0, 1.0, 1.0),
+    Form.DIFF: Weights(1.0, 1.0, 0.0),
 }
+"""Measured by scripts/tune_ranking."""
 
 
 def idf(frequency: int, total: int) -> float:
@@ -41,13 +44,17 @@ def idf(frequency: int, total: int) -> float:
     return math.log(1.0 + (max(total, frequency) - frequency + 0.5) / (frequency + 0.5))
 
 
-def fuse(words: float, cosine: float | None, form: Form, *, lookup: bool) -> float:
-    """One score, 0 to 1, from the words' score over the best possible one and the cosine (None: not compared)."""
-    weights = WEIGHTS[form]
-    word_weight = weights.words * LOOKUP_BOOST if lookup else weights.words
+def fuse(words: float, cosine: float | None, tokens: float | None, form: Form, *, lookup: bool) -> float:
+    """One score, 0 to 1, from the words' score over the best possible one, the cosine and the closeness of tokens.
+
+    What was not compared is None: without tokens the cosine stands for them, without a cosine words stand alone.
+    """
     if cosine is None:
         return words
-    return (word_weight * words + weights.meaning * max(cosine, 0.0)) / (word_weight + weights.meaning)
+    weights = WEIGHTS[form]
+    by_words = weights.words * LOOKUP_BOOST if lookup else weights.words
+    meaning = weights.meaning * max(cosine, 0.0) + weights.tokens * max(cosine if tokens is None else tokens, 0.0)
+    return (by_words * words + meaning) / (by_words + weights.meaning + weights.tokens)
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = 60) -> dict[Item, float]:

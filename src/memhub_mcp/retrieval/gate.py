@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from memhub_mcp.domain.hit import Evidence
 from memhub_mcp.retrieval.forms import Form
 
-BARS: Mapping[Form, float] = {Form.TEXT: 0.46, Form.CODE: 0.44, Form.DIALOGUE: 0.5}
-WORD_BARS: Mapping[Form, float] = {Form.TEXT: 0.2, Form.CODE: 0.25, Form.DIALOGUE: 0.25}
+BARS: Mapping[Form, float] = {Form.TEXT: 0.46, Form.DIFF: 0.4, Form.CODE: 0.44, Form.DIALOGUE: 0.5}
+WORD_BARS: Mapping[Form, float] = {Form.TEXT: 0.2, Form.DIFF: 0.2, Form.CODE: 0.25, Form.DIALOGUE: 0.25}
 WORDS = 0.8
 WORDS_BY_FAR = 0.45
 """Words that say so much need no meaning to agree."""

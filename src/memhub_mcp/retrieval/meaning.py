@@ -1,4 +1,5 @@
-"""The meaning side of a question: its vector in the space that a store serves, or the reason why there is none."""
+"""The meaning side of a question: its vector and its tokens in the space that a store serves, or the reason why
+there are none."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from memhub_mcp.domain.embedding import EmbeddingSpace
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.load import EmbedderDoor
+from memhub_mcp.models.protocols import TokenVectors
+from memhub_mcp.retrieval.terms import STOP_WORDS
 from memhub_mcp.store.vectors import EmbeddingSpaceRow
 
 MIN_KNOWN_SHARE = 0.5
@@ -19,12 +22,13 @@ MIN_KNOWN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """A question's unit vector and its space; `state` and `why` say what became of it.
+    """A question's unit vector, its content tokens and their space; `state` and `why` say what became of it.
 
     `among` are the vectors of a store that it may be compared with; None when there are none.
     """
 
     vector: NDArray[np.float32] | None = None
+    tokens: TokenVectors | None = None
     space: EmbeddingSpace | None = None
     among: EmbeddingSpaceRow | None = None
     state: Literal["on", "loading", "off"]
@@ -73,7 +77,8 @@ def read_meaning(door: EmbedderDoor, question: str, wait_s: float) -> Meaning:
             return Meaning(
                 state="off", why="the model does not know most of these words, so they were searched as they are"
             )
-        vector = embedder.embed([question], query=True)[0]
+        encoding = embedder.encode([question], query=True)
     except ModelError as error:
         return Meaning(state="off", why=str(error))
-    return Meaning(vector=vector, space=embedder.space, state="on")
+    tokens = encoding.tokens[0].without(STOP_WORDS) if encoding.tokens else None
+    return Meaning(vector=encoding.vectors[0], tokens=tokens, space=embedder.space, state="on")

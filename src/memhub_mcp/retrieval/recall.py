@@ -100,10 +100,10 @@ class Recall:
         meanings = read_meanings(self._embedder, self._embedder_of, question, serving, wait_s)
         found: list[Hit] = []
         for place, meaning in zip(places, meanings, strict=True):
-            asked = Asked(query, meaning, relevant_only)
+            asked = Asked(question, query, meaning, relevant_only)
             found += memory_hits(asked, place.store, place.filter, place.name)
             if place.commits:
-                found += commit_hits(asked, place.store, place.filter, place.name)
+                found += commit_hits(query, place.store, place.filter, place.name, relevant_only=relevant_only)
         reranked = rerank(self._reranker, question, _best_first(found))
         now = self._clock()
         found = _best_first(

@@ -10,8 +10,7 @@ from memhub_mcp.domain.hit import CommitHit
 from memhub_mcp.domain.memory import Filter
 from memhub_mcp.domain.replies import ChainReply
 from memhub_mcp.domain.revision import Commit
-from memhub_mcp.retrieval.candidates import Asked, commit_hits
-from memhub_mcp.retrieval.meaning import Meaning
+from memhub_mcp.retrieval.candidates import commit_hits
 from memhub_mcp.retrieval.terms import index_terms, parse_query
 from memhub_mcp.service.describing import moment
 from memhub_mcp.service.showing import SHORT_SHA, cut
@@ -49,8 +48,7 @@ def describe_commit(commit: Commit, path: str | None) -> list[ChainReply]:
 
 def words_hits(store: Store, query: str) -> list[CommitHit]:
     """The commits whose words bear on `query`, best first; none when nothing is relevant."""
-    asked = Asked(query=parse_query(query), meaning=Meaning(state="off"))
-    return sorted(commit_hits(asked, store, Filter(), None), key=lambda hit: -hit.score)
+    return sorted(commit_hits(parse_query(query), store, Filter(), None), key=lambda hit: -hit.score)
 
 
 def describe_hits(hits: Iterable[CommitHit], path: str | None) -> list[ChainReply]:

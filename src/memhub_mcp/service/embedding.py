@@ -4,7 +4,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.session import Turn
 from memhub_mcp.models.protocols import Embedder
+from memhub_mcp.retrieval.forms import form_of
+from memhub_mcp.retrieval.late import kept_tokens
 from memhub_mcp.store.file import Store
 
 BATCH = 8  # memories a lease: a killed process leaves at most these to the next one, after LEASE_S
@@ -51,17 +54,23 @@ def _serve_when_filled(store: Store, embedder: Embedder) -> None:
 
 def _embed(store: Store, embedder: Embedder, space: int, claimed: Sequence[int]) -> None:
     memories = store.memories.by_seqs(claimed)
-    pieces = [piece for memory in memories.values() for piece in _pieces(memory, embedder)]
-    vectors = embedder.embed([text for _, _, text in pieces]) if pieces else []
+    turns = store.sessions.turns_of(claimed)
+    pieces = [piece for seq, memory in memories.items() for piece in _pieces(memory, turns.get(seq), embedder)]
+    encoding = embedder.encode([text for _, _, text in pieces])
     with store.write() as tx:
-        for (seq, key, _), vector in zip(pieces, vectors, strict=True):
-            store.vectors.put(tx, seq, key, space, vector)
+        for number, (seq, key, _) in enumerate(pieces):
+            store.vectors.put(tx, seq, key, space, encoding.vectors[number])
+            if key == 0 and encoding.tokens:
+                kept = kept_tokens(encoding.tokens[number], form_of(memories[seq].kind, memories[seq].text))
+                if kept is not None:
+                    store.token_bits.put(tx, seq, space, kept)
         store.vectors.done(tx, space, claimed)
 
 
-def _pieces(memory: Memory, embedder: Embedder) -> Iterable[tuple[int, int, str]]:
+def _pieces(memory: Memory, turn: Turn | None, embedder: Embedder) -> Iterable[tuple[int, int, str]]:
     """What is embedded of a memory: (seq, key, text). Nothing when the model does not know its language."""
-    named = f"{memory.subject}: {memory.text}" if memory.subject else memory.text
+    topic = turn.speaker if turn is not None else memory.subject
+    named = f"{topic}: {memory.text}" if topic else memory.text
     text = f"{named}\n{memory.solution}" if memory.solution else named
     if embedder.known_share(text) >= MIN_KNOWN_SHARE:
         for number, piece in enumerate(embedder.split(text)[:FIRST_SEARCH_KEY]):
