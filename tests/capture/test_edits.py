@@ -218,6 +218,7 @@ def test_gemini_and_qwen_replace(tool: str) -> None:
     given = {"file_path": "/w/app.py", "old_string": "return name", "new_string": 'return f"hi {name}"'}
     shown = {"fileName": "app.py", "fileDiff": "…", "originalContent": APP, "newContent": GREETED}
     assert facts(only(changes_of(tool, given, shown))) == GREETING
+    assert facts(only(changes_of(tool, given, {"llmContent": "ok", "returnDisplay": shown}))) == GREETING
     diff = "--- app.py\n+++ app.py\n@@ -1,3 +1,3 @@\n def greet(name):\n-    return name\n"
     diff += '+    return f"hi {name}"\n \n'
     assert facts(only(changes_of(tool, given, {"fileDiff": diff}))) == GREETING

@@ -86,6 +86,15 @@ def test_a_file_that_is_too_large_leaves_its_ranges_and_its_hash() -> None:
     assert event.hash_after == blob_id(after.encode())
 
 
+def test_a_formatter_that_ran_since_is_part_of_the_change() -> None:
+    change = change_between("a.py", "a = 1\nb = 2\n", "a = 1\nb=3\n")
+    change.after = "a = 1\nb = 3\n"
+    event = event_of(change)
+    assert (event.new_text, event.content_after, event.old_text) == ("b = 3\n", "a = 1\nb = 3\n", "b = 2\n")
+    unknown = Change("a.py", hunks=[(2, 1, 2, 1)], old_text="b = 2\n", new_text="b=3\n", after="a = 1\nb = 3\n")
+    assert event_of(unknown).new_text == "b=3\n"
+
+
 def test_bytes_are_no_text() -> None:
     event = event_of(Change("a.bin", new_text="a\0b", after="a\0b"))
     assert (event.new_text, event.content_after) == (None, None)

@@ -141,6 +141,11 @@ lexer.token("string.quoted.double")
 npm_config_registry npm_package_version
 --token TOKEN --password <password>
 the token is refreshed when the password changes
+the password is required and was reset
+the login and password correctly entered
+docker run -u 1000:1000 image https://example.com
+chown -u www-data:www-data file
+--token-file x --password-stdin
 """
 
 

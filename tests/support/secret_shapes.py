@@ -67,6 +67,11 @@ NAMED_PASSWORDS = (
     "Server=db;Database=x;User Id=sa;Password={};Encrypt=true",
     "mysql --password {} db",
     "machine host.example login me password {}",
+    "machine host.example\n  login me\n  password {}",
+    "psql 'host=db user=me password={} dbname=x'",
+    "ENV DB_PASSWORD {}",
+    '<add key="Password" value="{}"/>',
+    "curl -u admin:{} https://api.example.com",
     "<password>{}</password>",
     "spring.datasource.password={}",
     '{{\\"password\\": \\"{}\\"}}',
@@ -86,6 +91,9 @@ NAMED_TOKENS = (
     '"auth": "{}"',
     "DefaultEndpointsProtocol=https;AccountName=x;AccountKey={};",
     "tool --token={}",
+    "The API key is {}",
+    "api key: {}",
+    "https://store.example.net/c?sv=1&sig={}&se=2",
     "aws_secret_access_key = {}",
 )
 URLS = (

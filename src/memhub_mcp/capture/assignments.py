@@ -35,12 +35,12 @@ _PRIVATE = ("private", "private_", "private-")
 _KEY_OWNERS = tuple(
     owner + joint
     for owner in ("private", "api", "access", "account", "auth", "signing", "encryption", "master", "license")
-    for joint in ("", "_", "-")
+    for joint in ("", "_", "-", " ")
 )
 
 # A closing quote or bracket, then `=`, `:`, `=>`, `:=`, a comparison, a type and `=`, or the comma between arguments.
 _SEPARATOR = re.compile(
-    r"(?P<closing>\\{0,3}[\"'`]?[\])]?)(?P<before>[ \t]{0,8})"
+    r"(?P<closing>\\{0,3}[\"'`]?[\])]?)(?:[ \t]{1,4}value)?(?P<before>[ \t]{0,8})"
     r"(?P<sign>:[ \t]{0,4}[A-Za-z_&][\w&'<>\[\]|?. ]{0,40}?=(?![=>])|=>|:=|={1,3}|!={1,2}|:|,)(?P<after>[ \t]{0,8})"
 )
 _QUOTED = re.compile(
@@ -53,8 +53,14 @@ _QUOTED_WORDS = re.compile(
 )
 _BARE = re.compile(r"(?P<inside>[^\s\"'`<>;&|,()\[\]{}\\]{1,512})(?![(\[{])")
 _BARE_LINE = re.compile(r"(?P<inside>[^\s\"'`]{1,512})(?=[ \t\r]{0,8}(?:#.{0,200})?$)", re.MULTILINE)
+_SPACED = re.compile(
+    r"[ \t\n]{1,4}(?P<told>(?:is|was)[ \t]{1,4})?[\"'`]?(?P<inside>[^\s\"'`<>;&|,()\[\]{}\\]{1,512})(?![(\[{])"
+)
 _ELEMENT = re.compile(r">(?P<inside>[^<>\s]{3,512})</")
 _LINE_START = re.compile(r"[+\- >]?[ \t]{0,80}(?:(?:export|setx?|ENV|ARG|SET)[ \t]{1,4}|-[ \t]{1,4}|#[ \t]{0,2})?$")
+_SET_BY_SPACE = re.compile(r"[+\- >]?[ \t]{0,80}(?:setx|ENV)[ \t]{1,4}$")
+_LOGIN = re.compile(r"machine[ \t\n]{1,8}[^\s]{1,255}[ \t\n]{1,8}login[ \t\n]{1,8}[^\s]{1,64}[ \t\n]{1,8}$")
+_CONNECTION = ("host=", "dbname=", "user=", "server=")
 
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 _NAME_LIMIT = 64
@@ -82,14 +88,15 @@ def named_values(text: str, lowered: str, stem: str) -> Iterator[Span]:
 def _value_span(text: str, name: re.Match[str], strong: bool) -> Span | None:
     separator = _SEPARATOR.match(text, name.end())
     if separator is None:
-        return _element_value(text, name.end(), strong) or _flag_value(text, name, strong)
+        return _element_value(text, name.end(), strong) or _spaced_value(text, name, strong)
     found = _QUOTED.match(text, separator.end())
     if found is None:
         return _bare_value(text, name, separator, strong)
     group = found.lastgroup or ""
     # ("password", "value") is a call; `password, "name"` is a list.
-    listed = separator["sign"] == "," and not separator["closing"]
-    secret = not listed and _is_secret(found[group], strong and separator["sign"] != ",", literal=True)
+    argument = separator["sign"] == ","
+    listed = argument and not separator["closing"]
+    secret = not listed and _is_secret(found[group], strong, literal=not argument)
     return found.span(group) if secret else None
 
 
@@ -111,6 +118,9 @@ def _bare_value(text: str, name: re.Match[str], separator: re.Match[str], strong
         value = _BARE.match(text, position)
         literal = environment or before != ";"
         secret = value is not None and _is_secret(value["inside"], strong, literal=literal)
+    elif tight and before == " " and _is_connection(text, start):
+        value = _BARE.match(text, position)
+        secret = value is not None and _is_secret(value["inside"], strong, literal=True)
     elif begins_line or (sign == ":" and ("-" in written or separator["after"])):
         value = _BARE.match(text, position)
         rest = _BARE_LINE.match(text, position) if begins_line else None
@@ -128,15 +138,19 @@ def _element_value(text: str, position: int, strong: bool) -> Span | None:
     return value.span("inside") if value is not None and _is_secret(value["inside"], strong, literal=True) else None
 
 
-def _flag_value(text: str, name: re.Match[str], strong: bool) -> Span | None:
-    """The argument after `--password `, and the word after `password ` in a netrc line."""
-    value = _BARE.match(text, name.end() + 1) if text.startswith((" ", "\t"), name.end()) else None
-    if value is None:
+def _spaced_value(text: str, name: re.Match[str], strong: bool) -> Span | None:
+    """The word after `--password `, `ENV API_KEY `, `login me password `, `the password is `."""
+    value = _SPACED.match(text, name.end())
+    if value is None or value["inside"].startswith("-"):
         return None
     start = _name_start(text, name.start())
-    is_flag = text.startswith("--", start) and not value["inside"].startswith("-")
-    is_netrc = strong and " login " in text[max(0, start - 2 * _PREFIX_LIMIT) : start].rpartition("\n")[2]
-    secret = (is_flag or is_netrc) and _is_secret(value["inside"], strong, literal=True)
+    if value["told"] is not None:
+        secret = _is_secret(value["inside"].rstrip(".:!?"), strong, literal=False)
+    elif text.startswith("--", start) or (strong and _LOGIN.search(text[max(0, start - 4 * _PREFIX_LIMIT) : start])):
+        secret = _is_secret(value["inside"], strong, literal=True)
+    else:
+        line = text[max(0, start - _PREFIX_LIMIT) : start].rpartition("\n")[2]
+        secret = _SET_BY_SPACE.match(line) is not None and _is_secret(value["inside"], strong, literal=True)
     return value.span("inside") if secret else None
 
 
@@ -149,6 +163,12 @@ def _begins_line(text: str, start: int) -> bool:
     limit = max(0, start - _PREFIX_LIMIT)
     line_start = text.rfind("\n", limit, start) + 1
     return (line_start > 0 or limit == 0) and _LINE_START.match(text[line_start:start]) is not None
+
+
+def _is_connection(text: str, start: int) -> bool:
+    """Whether the words around are those of a connection: `host=… user=… password=…`."""
+    around = text[max(0, start - _PREFIX_LIMIT) : start + _PREFIX_LIMIT].lower()
+    return any(word in around for word in _CONNECTION)
 
 
 def _is_secret(value: str, strong: bool, *, literal: bool) -> bool:

@@ -60,7 +60,7 @@ def changes_of(tool: str, given: object, result: object = None, read: FileReader
     `given` is the tool's input, `result` what the host kept of its outcome. `read` gives a file as it is now, when now
     is right after the call.
     """
-    name = _plain(tool)
+    name, result = _plain(tool), _unwrapped(result)
     if _failed(result):
         return []
     if name in _PATCHING or name in _SHELLS:
@@ -89,6 +89,12 @@ def changes_of(tool: str, given: object, result: object = None, read: FileReader
 
 def _plain(tool: str) -> str:
     return tool.rpartition("__")[2].rpartition(".")[2].lower() if tool.lower() != "container.exec" else tool.lower()
+
+
+def _unwrapped(result: object) -> object:
+    """The outcome with what the person was shown, which Gemini's hooks wrap."""
+    shown = result.get("returnDisplay") if isinstance(result, Mapping) else None
+    return {**result, **shown} if isinstance(result, Mapping) and isinstance(shown, Mapping) else result
 
 
 def _failed(result: object) -> bool:

@@ -5,14 +5,16 @@ Standard library only, no dataclasses: the hook path imports this.
 
 import hashlib
 
-from memhub_mcp.capture.changes import Change, split_lines
+from memhub_mcp.capture.changes import Change, Hunk, change_between, split_lines
 from memhub_mcp.capture.never_stored import is_never_stored
 from memhub_mcp.capture.redact import redact
 
 MAX_TEXT_BYTES = 256 << 10
 """What one text of an event may hold; over it only ranges and the hash are kept."""
 
-_MAX_REDACTED_BYTES = 1 << 20
+_MAX_REDACTED = 1 << 20
+
+Hunks = tuple[Hunk, ...]
 
 
 class Circumstances:
@@ -51,12 +53,13 @@ def edit_record(
 
     `hash_after` is the git blob id of the file's bytes; it is told from `change.after` when not given.
     """
+    change = _as_it_became(change)
     record: dict[str, object] = {
         "event": "edit",
         "tool": circumstances.tool,
         "source": circumstances.source,
         "time": circumstances.time,
-        "path": _clean(change.path),
+        "path": change.path,
         "kind": change.kind,
         "ordinal": ordinal,
         "hunks": [list(hunk) for hunk in change.hunks],
@@ -73,7 +76,8 @@ def edit_record(
         if hash_after is None and change.after is not None:
             hash_after = blob_id(change.after.encode("utf-8", "surrogateescape"))
         record["hash_after"] = hash_after
-    return {name: value for name, value in record.items() if value is not None}
+    kept = {name: value for name, value in record.items() if value is not None}
+    return {name: _clean(value) if isinstance(value, str) else value for name, value in kept.items()}
 
 
 def blob_id(content: bytes) -> str:
@@ -81,27 +85,45 @@ def blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
+def _as_it_became(change: Change) -> Change:
+    """`change` with ranges that lead to `after`: a formatter may have run since the tool wrote its lines."""
+    if change.after is None or not change.hunks or _fits(change.after, change.hunks, 2, change.new_text):
+        return change
+    before = "" if change.kind == "add" else change.before
+    if before is None:
+        return change
+    whole = change_between(change.path, before, change.after)
+    whole.kind, whole.old_path, whole.before = change.kind, change.old_path, change.before
+    return whole
+
+
 def _texts(change: Change) -> dict[str, object]:
     """The texts, redacted. Lines are redacted inside their file, where that is known: a key block is seen whole."""
     after = _redacted(change.after)
-    old_text = _lines_of(_redacted(change.before), change.hunks, 0) if change.hunks else None
-    new_text = _lines_of(after, change.hunks, 2) if change.hunks else None
-    return {
-        "old_text": _bounded(_redacted(change.old_text) if old_text is None else old_text),
-        "new_text": _bounded(_redacted(change.new_text) if new_text is None else new_text),
-        "content_after": _bounded(after),
-    }
+    sides = (
+        ("old_text", change.old_text, change.before, _redacted(change.before) if change.hunks else None, 0),
+        ("new_text", change.new_text, change.after, after, 2),
+    )
+    texts: dict[str, object] = {"content_after": _bounded(after)}
+    for name, text, whole, redacted, side in sides:
+        if redacted is not None and whole is not None and _fits(whole, change.hunks, side, text):
+            texts[name] = _bounded(_lines_of(redacted, change.hunks, side))
+        else:
+            texts[name] = _bounded(_redacted(text))
+    return texts
+
+
+def _fits(whole: str, hunks: Hunks, side: int, text: str | None) -> bool:
+    return bool(hunks) and text is not None and _lines_of(whole, hunks, side) == text
 
 
 def _redacted(text: str | None) -> str | None:
-    if text is None or "\0" in text or len(text) > _MAX_REDACTED_BYTES:
+    if text is None or "\0" in text or len(text) > _MAX_REDACTED:
         return None
     return redact(_clean(text))
 
 
-def _lines_of(text: str | None, hunks: tuple[tuple[int, int, int, int], ...], side: int) -> str | None:
-    if text is None:
-        return None
+def _lines_of(text: str, hunks: Hunks, side: int) -> str:
     lines = split_lines(text)
     chosen = [lines[hunk[side] - 1 : hunk[side] - 1 + hunk[side + 1]] for hunk in hunks if hunk[side + 1]]
     return "".join(line for part in chosen for line in part)

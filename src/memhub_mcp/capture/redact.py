@@ -10,7 +10,13 @@ import re
 from memhub_mcp.capture.assignments import STEMS, named_values
 from memhub_mcp.capture.key_blocks import redact_key_blocks
 from memhub_mcp.capture.key_formats import LITERALS, SHORTEST_KEY
-from memhub_mcp.capture.logins import authorization_values, bearer_values, redact_urls
+from memhub_mcp.capture.logins import (
+    authorization_values,
+    bearer_values,
+    redact_signatures,
+    redact_urls,
+    redact_user_options,
+)
 
 REDACTION_VERSION = 1
 """Raised whenever a rule changes; stored beside what was redacted."""
@@ -35,6 +41,10 @@ def _redact_once(text: str) -> str:
         text = _redact_formats(text, words)
     if "://" in text and "@" in text:
         text = redact_urls(text)
+    if "ignature=" in words or "sig=" in words:
+        text = redact_signatures(text)
+    if " -u " in text or " --user" in text:
+        text = redact_user_options(text)
     lowered = _lower(text)
     stems = [stem for stem in STEMS if stem in lowered]
     if "key" in stems:

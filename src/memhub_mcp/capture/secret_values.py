@@ -6,7 +6,7 @@ Standard library only: the hook path imports this.
 import re
 
 _TEMPLATE = re.compile(
-    r"\$\{|\$\(|\{\{|\}\}|<%|#\{|%\(|%[sdrvq](?![A-Za-z0-9])|\{\w{0,40}\}|\.{3}"
+    r"\$\{|\$\(|\{\{|\}\}|<%|#\{|%\(\w{1,64}\)|\{\w{0,40}\}|\.{3}|\A(?:[\W_]{0,8}%[sdrvq]){1,4}[\W_]{0,8}\Z"
     r"|\A(?:\$[A-Za-z_]\w{0,64}|\$\d|%\w{1,64}%|<[^>]{0,64}>|\[[^\]]{0,64}\])\Z"
 )
 _PATH_OR_VERSION = re.compile(
