@@ -3,7 +3,9 @@
 import json
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 from memhub_mcp.cli.checks import Finding
 from memhub_mcp.errors import MemhubError
@@ -54,13 +56,28 @@ def _check(installation: Installation) -> Iterator[Finding]:
         yield Finding(installation.host, "fail", f"{title}: `{command}` does not answer: {why}", again)
     elif not gone:
         yield Finding(installation.host, "ok", f"{title}: installed ({installation.scope}), its command answers")
-    if installation.host == "codex" and any(file.path.name == "hooks.json" for file in installation.files):
-        yield Finding(
-            "codex",
-            "warn",
-            "Codex runs hooks only after you trusted them, and says nothing about those it leaves out",
-            "in Codex type /hooks and trust the memhub hooks, once",
-        )
+    for file in installation.files:
+        if installation.host == "codex" and file.path.name == "hooks.json":
+            yield _codex_trust(file.path)
+
+
+def _codex_trust(hooks: Path) -> Finding:
+    """Codex says nothing about hooks it leaves out; which it trusts stands in the config.toml beside them."""
+    try:
+        config = tomllib.loads((hooks.parent / "config.toml").read_text(encoding="utf-8"))
+        trusted = [
+            name for name, facts in config["hooks"]["state"].items() if str(hooks) in name and "trusted_hash" in facts
+        ]
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        trusted = []
+    if trusted:
+        return Finding("codex", "ok", "Codex: its hooks are trusted")
+    return Finding(
+        "codex",
+        "warn",
+        "Codex runs hooks only after you trusted them, and says nothing about those it leaves out",
+        "in Codex type /hooks and trust the memhub hooks, once",
+    )
 
 
 def _why_silent(command: tuple[str, ...]) -> str | None:

@@ -3,7 +3,8 @@
 from memhub_mcp.cli.opening import opened
 from memhub_mcp.cli.parsing import verb_parser
 from memhub_mcp.cli.replies import show_notes, where
-from memhub_mcp.cli.terminal import Page, print_json
+from memhub_mcp.cli.terminal import Page, count_of, print_json
+from memhub_mcp.domain.replies import SwitchReply
 
 
 def run(words: list[str]) -> int:
@@ -26,10 +27,18 @@ def run(words: list[str]) -> int:
             "rerank": mode["rerank"],
         }
     )
+    for switch in reply.get("switches", ()):
+        page.paragraph(_progress(switch))
     for finding in reply["health"]:
         page.paragraph(finding, how="yellow")
     show_notes(page, reply.get("notes", ()))
     return 0
+
+
+def _progress(switch: SwitchReply) -> str:
+    done = f"{switch['done']:,} of {count_of(switch['of'], 'memory')} embedded by {switch['fills']}"
+    why = f" ({switch['why']})" if "why" in switch else ""
+    return f"{switch['store']}: {done}{why}; until then {switch['serves']} serves"
 
 
 def _value(value: object) -> str:

@@ -15,9 +15,9 @@ DEADLINE_S = 0.08
 _LARGEST_ANSWER = 64 << 10
 
 
-def ask(home: str, question: Mapping[str, Any]) -> str | None:
+def ask(home: str, question: Mapping[str, Any], deadline_s: float = DEADLINE_S) -> str | None:
     """What a running server says should be told; None without one, or when it takes too long."""
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + deadline_s
     for listener in _listeners(home):
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = _read(listener)

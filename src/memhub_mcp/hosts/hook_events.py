@@ -40,15 +40,14 @@ def _digest(home: str, payload: Mapping[str, Any]) -> str | None:
 
 
 def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
-    prompt = strip_fenced(text_in(payload, "prompt") or "").strip()
+    prompt = strip_fenced(text_in(payload, "prompt") or "").strip()[:_LONGEST_SAID]
     session, folder = session_of(payload), folder_of(payload) or os.getcwd()
-    if not prompt:
+    place = hook_files.place_of(home, folder)
+    if prompt and session and place.root and place.capture != "off":
+        hook_files.note_said(home, source, session, redact(prompt), turn_of(payload))
+    if not prompt or place.store is None or source == "cursor":  # Cursor takes nothing from this hook
         return None
-    if session and hook_files.place_of(home, folder).capture != "off":
-        hook_files.note_said(home, source, session, redact(prompt[:_LONGEST_SAID]), turn_of(payload))
-    if source == "cursor":
-        return None  # it takes nothing from this hook
-    return ask(home, {"source": source, "session": session, "cwd": folder, "prompt": prompt[:_LONGEST_SAID]})
+    return ask(home, {"source": source, "cwd": folder, "prompt": prompt})
 
 
 def _record_edits(source: str, home: str, payload: Mapping[str, Any]) -> None:

@@ -140,6 +140,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionStart", Event.SESSION_START),
             HookEvent("UserPromptSubmit", Event.PROMPT),
             HookEvent("PostToolUse", Event.EDIT, "apply_patch"),
+            HookEvent("PreCompact", Event.COMPACT),
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10,

@@ -14,7 +14,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import MemhubError
-from memhub_mcp.hosts.hook_files import write_private
+from memhub_mcp.hosts.hook_files import root_of, write_private
 from memhub_mcp.server.door import Door
 from memhub_mcp.service.hinting import hint
 from memhub_mcp.service.hub import Hub
@@ -82,8 +82,11 @@ class HookAnswers:
         source, cwd, prompt = (question.get(name) for name in ("source", "cwd", "prompt"))
         if not (isinstance(source, str) and isinstance(cwd, str) and isinstance(prompt, str)):
             return None
-        session = question.get("session")
-        caller = Caller(source=source, session=session if isinstance(session, str) else None, cwd=Path(cwd))
+        root = root_of(cwd)
+        if root is None:
+            return None
+        # Named, so that the answer is about the hook's repository, wherever this process works.
+        caller = Caller(source=source, named=root, cwd=Path(cwd))
 
         def use(hub: Hub, caller: Caller) -> str | None:
             return hint(hub.memories, caller, prompt)
