@@ -12,6 +12,7 @@ from memhub_mcp.service.memories import Memories
 from memhub_mcp.service.reading import Reading
 from memhub_mcp.service.reporting import Reporting
 from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.serving import Serving
 from memhub_mcp.service.stores import Stores
 from memhub_mcp.settings import Settings
 from memhub_mcp.store.workspaces import Workspaces
@@ -30,12 +31,13 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     stores = Stores(settings.home, clock)
     scopes = Scopes(settings=settings, registry=registry, stores=stores, clock=clock)
     indexing = Indexing(clock=clock)
-    reporting = Reporting(home=settings.home, models=doors, tightened=tightened)
+    serving = Serving(doors, clock)
+    reporting = Reporting(home=settings.home, models=doors, serving=serving, tightened=tightened)
     briefing = Briefing(home=settings.home, capture=settings.capture, reporting=reporting)
-    maintenance = Maintenance(home=settings.home, scopes=scopes, models=doors, indexing=indexing, briefing=briefing)
+    maintenance = Maintenance(home=settings.home, scopes=scopes, serving=serving, indexing=indexing, briefing=briefing)
     memories = Memories(
         scopes=scopes,
-        reading=Reading(models=doors, budget_tokens=settings.budget_tokens, clock=clock),
+        reading=Reading(models=doors, serving=serving, budget_tokens=settings.budget_tokens, clock=clock),
         reporting=reporting,
         briefing=briefing,
         maintenance=maintenance,

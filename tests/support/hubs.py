@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hash_models import HashModels
+
 from memhub_mcp.bootstrap import open_hub
 from memhub_mcp.domain.clock import Clock, system_clock
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.models.hash_embedder import HashEmbedder
-from memhub_mcp.models.load import EmbedderDoor, Models
+from memhub_mcp.models.load import Models
 from memhub_mcp.service.hub import Hub
 from memhub_mcp.settings import Settings
 
@@ -45,15 +47,15 @@ def desk_in(
     session: str | None = None,
     clock: Clock = system_clock,
     real_model: bool = False,
+    models: HashModels | None = None,
     **settings: Any,
 ) -> Iterator[Desk]:
     """An assistant that stands in `folder`; its data lies in `home`, or beside the folder."""
     data = home or folder.parent / "memhub-home"
     chosen = Settings(home=data, cwd=folder, person_home=folder.parent / "nobody", **settings)
-    models = Models(chosen)
-    if not real_model and chosen.embedder != "off":
-        models.embedder = EmbedderDoor.holding(HashEmbedder())
-    hub = open_hub(chosen, clock=clock, models=models)
+    if models is None and not real_model and chosen.embedder != "off":
+        models = HashModels(HashEmbedder())
+    hub = open_hub(chosen, clock=clock, models=models or Models(chosen))
     try:
         yield Desk(hub, Caller(source=source, session=session, cwd=folder))
     finally:

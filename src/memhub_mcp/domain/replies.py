@@ -153,6 +153,17 @@ class HistoryReply(TypedDict):
     notes: NotRequired[list[str]]
 
 
+class SwitchReply(TypedDict):
+    """How far another embedding model is in a store: `serves` answers until `fills` holds every memory."""
+
+    store: str
+    serves: str
+    fills: str
+    done: int
+    of: int
+    why: NotRequired[str]
+
+
 class StatusReply(TypedDict):
     """Scope, counts, modes, health."""
 
@@ -162,4 +173,5 @@ class StatusReply(TypedDict):
     counts: dict[str, Any]
     mode: ModeReply
     health: list[str]
+    switches: NotRequired[list[SwitchReply]]
     notes: NotRequired[list[str]]

@@ -1,6 +1,5 @@
-"""Queued memories get their vectors here, in small leased batches."""
+"""What is embedded of a memory."""
 
-import time
 from collections.abc import Iterable, Sequence
 
 from memhub_mcp.domain.memory import Filter, Memory
@@ -10,49 +9,17 @@ from memhub_mcp.retrieval.forms import form_of
 from memhub_mcp.retrieval.late import kept_tokens
 from memhub_mcp.store.file import Store
 
-BATCH = 8  # memories a lease: a killed process leaves at most these to the next one, after LEASE_S
-LEASE_S = 60.0
 FIRST_SEARCH_KEY = 1_000
 EVERYTHING = Filter(anchors=None, statuses=frozenset())
 MIN_KNOWN_SHARE = 0.5  # below it most of a text is unknown to the model's vocabulary: its vector would mislead
 
 
-def has_queued(store: Store) -> bool:
-    """Whether memories of `store` wait for vectors, as far as is known without a model."""
-    active = store.vectors.active_space()
-    if active is None:
-        return store.memories.count(EVERYTHING) > 0
-    return store.vectors.pending(active.id) > 0
-
-
-def embed_queued(store: Store, embedder: Embedder, *, most: int, deadline: float) -> int:
-    """Embed up to `most` queued memories of `store` until `deadline` (time.monotonic); how many were done.
+def embed_memories(store: Store, embedder: Embedder, space: int, claimed: Sequence[int]) -> None:
+    """Give these memories their vectors in `space`, and take them off its queue.
 
     Raises:
-        ModelError: the engine failed; the lease runs out and the batch is tried again later.
+        ModelError: the model failed; nothing was stored.
     """
-    done = 0
-    while done < most and time.monotonic() < deadline:
-        with store.write() as tx:
-            space = store.vectors.space_id(tx, embedder.space)
-            claimed = store.vectors.claim(tx, space, limit=min(BATCH, most - done), lease_s=LEASE_S)
-        if not claimed:
-            break
-        _embed(store, embedder, space, claimed)
-        done += len(claimed)
-    _serve_when_filled(store, embedder)
-    return done
-
-
-def _serve_when_filled(store: Store, embedder: Embedder) -> None:
-    # A switch of models: the old space serves until the new one holds every memory.
-    space = store.vectors.find_space(embedder.space)
-    if space is not None and space.state == "filling" and store.vectors.pending(space.id) == 0:
-        with store.write() as tx:
-            store.vectors.activate(tx, space.id)
-
-
-def _embed(store: Store, embedder: Embedder, space: int, claimed: Sequence[int]) -> None:
     memories = store.memories.by_seqs(claimed)
     turns = store.sessions.turns_of(claimed)
     pieces = [piece for seq, memory in memories.items() for piece in _pieces(memory, turns.get(seq), embedder)]

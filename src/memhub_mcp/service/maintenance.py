@@ -9,12 +9,11 @@ from memhub_mcp.capture import spool
 from memhub_mcp.capture.events import edit_from_json
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import MemhubError, ModelError, ReadOnlyStore
-from memhub_mcp.models.load import Models
 from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.edits import record_edit
-from memhub_mcp.service.embedding import embed_queued, has_queued
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.scope import Scope, Scopes
+from memhub_mcp.service.serving import Serving
 
 SLICE_S = 0.5  # one round of idle work: a call that arrives meanwhile waits for at most one transaction of it
 EMBEDDED_A_ROUND = 32
@@ -25,10 +24,10 @@ log = logging.getLogger(__name__)
 class Maintenance:
     """Idle work of one data directory. Safe to call from several threads; the spool is drained by one at a time."""
 
-    def __init__(self, *, home: Path, scopes: Scopes, models: Models, indexing: Indexing, briefing: Briefing) -> None:
+    def __init__(self, *, home: Path, scopes: Scopes, serving: Serving, indexing: Indexing, briefing: Briefing) -> None:
         self._home = home
         self._scopes = scopes
-        self._models = models
+        self._serving = serving
         self._indexing = indexing
         self._briefing = briefing
         self._draining = threading.Lock()
@@ -78,12 +77,10 @@ class Maintenance:
 
     def _embed(self, scope: Scope, deadline: float) -> bool:
         """Whether vectors are still due, and there is a model for them."""
-        stores = [store for store in scope.stores() if not store.read_only and has_queued(store)]
-        embedder = self._models.embedder.get(SLICE_S) if stores else None
-        if embedder is None:
-            return bool(stores) and self._models.embedder.state() == "loading"
-        try:
-            return any(embed_queued(store, embedder, most=EMBEDDED_A_ROUND, deadline=deadline) for store in stores)
-        except ModelError as error:
-            log.warning("embedding: %s", error)
-            return False
+        more = False
+        for store in scope.stores():
+            try:
+                more |= self._serving.work(store, most=EMBEDDED_A_ROUND, deadline=deadline)
+            except ModelError as error:
+                log.warning("embedding: %s", error)
+        return more

@@ -8,14 +8,14 @@ from datetime import datetime
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.replies import GetReply, MemoryReply, ModeReply, RecallReply
-from memhub_mcp.errors import InvalidInput, ModelError
+from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import Models
 from memhub_mcp.retrieval.packing import pack
 from memhub_mcp.retrieval.recall import DEEPEST, Place, Recall
 from memhub_mcp.service.describing import describe, moment
 from memhub_mcp.service.drafts import read_kinds, read_moment
-from memhub_mcp.service.embedding import embed_queued, has_queued
 from memhub_mcp.service.scope import Scope
+from memhub_mcp.service.serving import Serving
 from memhub_mcp.store.file import Store
 
 EVERY_BRANCH = "*"
@@ -24,7 +24,6 @@ MAX_BUDGET_TOKENS = 8_000
 MIN_BUDGET_TOKENS = 200
 MAX_QUERY_CHARACTERS = 100_000
 WAIT_S = 2.0  # for the model and the vectors that are due, together; beyond it words answer alone
-DUE_BEFORE_SEARCH = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +46,12 @@ class Question:
 class Reading:
     """Answers questions in a scope."""
 
-    def __init__(self, *, models: Models, budget_tokens: int, clock: Clock) -> None:
-        self._models = models
+    def __init__(self, *, models: Models, serving: Serving, budget_tokens: int, clock: Clock) -> None:
+        self._serving = serving
         self._budget_tokens = budget_tokens
-        self._recall = Recall(embedder=models.embedder, reranker=models.reranker, clock=clock)
+        self._recall = Recall(
+            embedder=models.embedder, embedder_of=serving.door_of, reranker=models.reranker, clock=clock
+        )
 
     def recall(self, scope: Scope, question: Question) -> RecallReply:
         """The hits that bear on the question, within the budget.
@@ -75,7 +76,7 @@ class Reading:
         self, scope: Scope, question: Question, places: Sequence[Place], limit: int, budget: int
     ) -> RecallReply:
         deadline = time.monotonic() + WAIT_S
-        self._embed_what_is_due(places, deadline)
+        self._serving.prepare((place.store for place in places), deadline)
         branch = scope.checkout.branch if scope.checkout else None
         answer = self._recall.ask(question.query, places, branch=branch, wait_s=max(0.0, deadline - time.monotonic()))
         packed = pack(answer.hits, question.query, limit=limit, budget_tokens=budget)
@@ -95,17 +96,6 @@ class Reading:
         if page.cursor:
             reply["cursor"] = page.cursor
         return reply
-
-    def _embed_what_is_due(self, places: Sequence[Place], deadline: float) -> None:
-        waiting = [place.store for place in places if not place.store.read_only and has_queued(place.store)]
-        embedder = self._models.embedder.get(max(0.0, deadline - time.monotonic())) if waiting else None
-        if embedder is None:
-            return
-        for store in waiting:
-            try:
-                embed_queued(store, embedder, most=DUE_BEFORE_SEARCH, deadline=deadline)
-            except ModelError:
-                return  # the search itself meets the same engine, and says in `mode` what is wrong
 
 
 def get(scope: Scope, ids: Sequence[str]) -> GetReply:

@@ -10,8 +10,10 @@ from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.replies import ModeReply, StatusReply
 from memhub_mcp.models.load import Models
 from memhub_mcp.service.scope import Scope
-from memhub_mcp.store.file import Store
+from memhub_mcp.service.serving import Serving
 from memhub_mcp.store.library import has_sqlite_vec
+
+_READINESS = ("ready", "idle", "loading", "off")
 
 DIGEST_MEMORIES = 6
 DIGEST_CHARACTERS = 160
@@ -23,6 +25,7 @@ class Reporting:
 
     home: Path
     models: Models
+    serving: Serving
     tightened: tuple[str, ...] = ()
 
     def status(self, scope: Scope) -> StatusReply:
@@ -32,9 +35,12 @@ class Reporting:
             home=str(self.home),
             scope=scope.reply(),
             counts=self._counts(scope),
-            mode=self._mode(),
+            mode=self._mode(scope),
             health=self._health(scope),
         )
+        switches = [switch for store in scope.stores() if (switch := self.serving.switch(store)) is not None]
+        if switches:
+            reply["switches"] = switches
         if scope.notes:
             reply["notes"] = list(scope.notes)
         return reply
@@ -61,13 +67,15 @@ class Reporting:
             kinds = store.memories.counts_by_kind(Filter(anchors=scope.anchors()))
             counts["workspace"] = {kind.value: number for kind, number in sorted(kinds.items())}
             counts["commits"] = store.commits.count()
-        counts["to_embed"] = sum(_waiting(store) for store in scope.stores())
+        counts["to_embed"] = sum(map(self.serving.waiting, scope.stores()))
         return counts
 
-    def _mode(self) -> ModeReply:
-        door = self.models.embedder
-        mode = ModeReply(dense=door.state(), rerank=self.models.reranker.state())
-        why = door.why()
+    def _mode(self, scope: Scope) -> ModeReply:
+        spaces = {space.name for store in scope.stores() if (space := store.vectors.active_space()) is not None}
+        doors = [self.serving.door_of(space) for space in sorted(spaces)] or [self.models.embedder]
+        worst = max(doors, key=lambda door: _READINESS.index(door.state()))
+        mode = ModeReply(dense=worst.state(), rerank=self.models.reranker.state())
+        why = worst.why()
         if why:
             mode["why"] = why
         return mode
@@ -87,11 +95,6 @@ class Reporting:
         if not has_sqlite_vec():
             found.append("sqlite-vec does not load here: vectors are compared in numpy")
         return found
-
-
-def _waiting(store: Store) -> int:
-    space = store.vectors.active_space()
-    return store.vectors.pending(space.id) if space is not None else 0
 
 
 def _line(memory: Memory) -> str:

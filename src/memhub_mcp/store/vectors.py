@@ -59,6 +59,8 @@ _DONE = """DELETE FROM embedding_queue
 _RELEASE = """UPDATE embedding_queue SET lease_until = 0, attempts = attempts - 1
     WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
 _PENDING = f"SELECT count(*) FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS}"
+_IS_FILLED = f"""SELECT 1 FROM embedding_space WHERE id = ? AND state = 'filling' AND NOT EXISTS (
+    SELECT 1 FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS})"""
 _DIMENSION = "SELECT dimension FROM embedding_space WHERE id = ?"
 _PUT = """INSERT OR REPLACE INTO vector (memory, key, space, bits, vector)
     SELECT seq, ?, ?, ?, ? FROM memory WHERE seq = ?"""
@@ -153,6 +155,13 @@ class Vectors:
         tx.run(_SET_STATE, ("active", now, space))
         tx.run(_UNQUEUE)
         _ = tx.generation
+
+    def take_over(self, tx: Transaction, space: int) -> bool:
+        """Let a space that was filling serve, unless it was given up or memories wait again meanwhile."""
+        if not tx.read(_IS_FILLED, (space, space)):
+            return False
+        self.activate(tx, space)
+        return True
 
     def retired(self, before: datetime) -> list[EmbeddingSpaceRow]:
         """The spaces that retired before that moment."""
