@@ -3,6 +3,7 @@
 from memhub_mcp.domain.clock import Clock, system_clock
 from memhub_mcp.models.load import Models
 from memhub_mcp.service.briefing import Briefing
+from memhub_mcp.service.code_state import CodeState
 from memhub_mcp.service.history import History
 from memhub_mcp.service.home import prepare_home
 from memhub_mcp.service.hub import Hub
@@ -14,6 +15,7 @@ from memhub_mcp.service.reporting import Reporting
 from memhub_mcp.service.scope import Scopes
 from memhub_mcp.service.serving import Serving
 from memhub_mcp.service.stores import Stores
+from memhub_mcp.service.tracing import Tracing
 from memhub_mcp.settings import Settings
 from memhub_mcp.store.workspaces import Workspaces
 
@@ -31,13 +33,16 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     stores = Stores(settings.home, clock)
     scopes = Scopes(settings=settings, registry=registry, stores=stores, clock=clock)
     indexing = Indexing(clock=clock)
+    tracing = Tracing()
     serving = Serving(doors, clock)
     reporting = Reporting(home=settings.home, models=doors, serving=serving, tightened=tightened)
     briefing = Briefing(home=settings.home, capture=settings.capture, reporting=reporting)
     maintenance = Maintenance(home=settings.home, scopes=scopes, serving=serving, indexing=indexing, briefing=briefing)
     memories = Memories(
         scopes=scopes,
-        reading=Reading(models=doors, serving=serving, budget_tokens=settings.budget_tokens, clock=clock),
+        reading=Reading(
+            models=doors, code=CodeState(tracing), serving=serving, budget_tokens=settings.budget_tokens, clock=clock
+        ),
         reporting=reporting,
         briefing=briefing,
         maintenance=maintenance,
@@ -54,7 +59,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         settings=settings,
         scopes=scopes,
         memories=memories,
-        history=History(scopes=scopes),
+        history=History(scopes=scopes, tracing=tracing),
         indexing=indexing,
         maintenance=maintenance,
         on_close=close,

@@ -77,9 +77,9 @@ class _Seat:
 class History:
     """Answers questions about the history of code. Safe to call from several threads."""
 
-    def __init__(self, *, scopes: Scopes) -> None:
+    def __init__(self, *, scopes: Scopes, tracing: Tracing) -> None:
         self._scopes = scopes
-        self._tracing = Tracing()
+        self._tracing = tracing
 
     def code_history(
         self,

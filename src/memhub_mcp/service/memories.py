@@ -1,5 +1,6 @@
 """The use cases around memories: remember, recall, get, update, forget, list, status, digest."""
 
+import builtins
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from memhub_mcp.domain.replies import (
 )
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput
-from memhub_mcp.service import changing, reading, remembering
+from memhub_mcp.service import changing, remembering
 from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.reading import Question, Reading
@@ -67,6 +68,10 @@ class Memories:
         scope = self._scopes.resolve(_with_paths(caller, _paths(question.files)))
         return self._reading.recall(scope, question)
 
+    def ranked(self, caller: Caller, query: str, limit: int) -> builtins.list[str]:
+        """The ids of what is nearest to `query`, relevant or not, to measure the order; see `recall`."""
+        return self._reading.ranked(self._scopes.resolve(caller), Question(query=query, limit=limit))
+
     def list(self, caller: Caller, **asked: Any) -> RecallReply:
         """What is stored, newest first, a page at a time."""
         return self.recall(caller, "", **asked)
@@ -79,7 +84,7 @@ class Memories:
         """
         if not ids or len(ids) > MAX_IDS:
             raise InvalidInput(f"{len(ids)} ids; name 1 to {MAX_IDS}")
-        return reading.get(self._scopes.resolve(caller), ids)
+        return self._reading.get(self._scopes.resolve(caller), ids)
 
     def update(
         self,

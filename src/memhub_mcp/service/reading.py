@@ -10,8 +10,9 @@ from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.replies import GetReply, MemoryReply, ModeReply, RecallReply
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import Models
-from memhub_mcp.retrieval.packing import pack
-from memhub_mcp.retrieval.recall import DEEPEST, Place, Recall
+from memhub_mcp.retrieval.packing import FRAME_TOKENS, pack
+from memhub_mcp.retrieval.recall import DEEPEST, Answer, Place, Recall
+from memhub_mcp.service.code_state import CodeState
 from memhub_mcp.service.describing import describe, moment
 from memhub_mcp.service.drafts import read_kinds, read_moment
 from memhub_mcp.service.scope import Scope
@@ -46,7 +47,8 @@ class Question:
 class Reading:
     """Answers questions in a scope."""
 
-    def __init__(self, *, models: Models, serving: Serving, budget_tokens: int, clock: Clock) -> None:
+    def __init__(self, *, models: Models, code: CodeState, serving: Serving, budget_tokens: int, clock: Clock) -> None:
+        self._code = code
         self._serving = serving
         self._budget_tokens = budget_tokens
         self._recall = Recall(
@@ -72,14 +74,17 @@ class Reading:
             reply["notes"] = [*scope.notes, *reply.get("notes", [])]
         return reply
 
+    def ranked(self, scope: Scope, question: Question) -> list[str]:
+        """The ids of what is nearest to the question, best first: `recall` without gate, budget and collapse."""
+        answer = self._ask(scope, question, _places(scope, question), relevant_only=False)
+        return [hit.id for hit in answer.hits[: question.limit]]
+
     def _answer(
         self, scope: Scope, question: Question, places: Sequence[Place], limit: int, budget: int
     ) -> RecallReply:
-        deadline = time.monotonic() + WAIT_S
-        self._serving.prepare((place.store for place in places), deadline)
-        branch = scope.checkout.branch if scope.checkout else None
-        answer = self._recall.ask(question.query, places, branch=branch, wait_s=max(0.0, deadline - time.monotonic()))
+        answer = self._ask(scope, question, places)
         packed = pack(answer.hits, question.query, limit=limit, budget_tokens=budget)
+        self._code.decorate(scope, packed.hits, answer.hits, budget_tokens=budget - FRAME_TOKENS - packed.tokens)
         mode = ModeReply(dense=answer.mode.dense, rerank=answer.mode.rerank)
         if answer.mode.why:
             mode["why"] = answer.mode.why
@@ -88,34 +93,51 @@ class Reading:
             reply["notes"] = list(packed.notes)
         return reply
 
+    def _ask(self, scope: Scope, question: Question, places: Sequence[Place], *, relevant_only: bool = True) -> Answer:
+        deadline = time.monotonic() + WAIT_S
+        self._serving.prepare((place.store for place in places), deadline)
+        return self._recall.ask(
+            question.query,
+            places,
+            branch=scope.checkout.branch if scope.checkout else None,
+            wait_s=max(0.0, deadline - time.monotonic()),
+            relevant_only=relevant_only,
+        )
+
     def _page(self, scope: Scope, question: Question, places: Sequence[Place], limit: int, budget: int) -> RecallReply:
         page = self._recall.newest(places, limit=limit, cursor=question.cursor)
         packed = pack(page.hits, "", limit=limit, budget_tokens=budget)
+        self._code.decorate(scope, packed.hits, page.hits, budget_tokens=0)
         mode = ModeReply(dense="not asked", rerank="not asked")
         reply = RecallReply(hits=packed.hits, nothing_relevant=not packed.hits, mode=mode, scope=scope.reply())
         if page.cursor:
             reply["cursor"] = page.cursor
         return reply
 
+    def get(self, scope: Scope, ids: Sequence[str]) -> GetReply:
+        """The memories of `ids` in full with versions, links and what became of their code, in the order asked for.
 
-def get(scope: Scope, ids: Sequence[str]) -> GetReply:
-    """The memories of `ids` in full with versions and links, in the order asked for; unknown ids are named."""
-    found: list[MemoryReply] = []
-    missing: list[str] = []
-    for memory_id in dict.fromkeys(ids):
-        for store in scope.stores():
-            memory = store.memories.get(memory_id)
-            if memory is not None:
-                found.append(_in_full(store, memory))
-                break
-        else:
-            missing.append(memory_id[:80])
-    reply = GetReply(memories=found, scope=scope.reply())
-    if missing:
-        reply["missing"] = missing
-    if scope.notes:
-        reply["notes"] = list(scope.notes)
-    return reply
+        Unknown ids are named.
+        """
+        found: list[MemoryReply] = []
+        missing: list[str] = []
+        memories: list[Memory] = []
+        for memory_id in dict.fromkeys(ids):
+            for store in scope.stores():
+                memory = store.memories.get(memory_id)
+                if memory is not None:
+                    found.append(_in_full(store, memory))
+                    memories.append(memory)
+                    break
+            else:
+                missing.append(memory_id[:80])
+        self._code.complete(scope, found, memories)
+        reply = GetReply(memories=found, scope=scope.reply())
+        if missing:
+            reply["missing"] = missing
+        if scope.notes:
+            reply["notes"] = list(scope.notes)
+        return reply
 
 
 def _in_full(store: Store, memory: Memory) -> MemoryReply:

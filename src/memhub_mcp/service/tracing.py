@@ -4,6 +4,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from memhub_mcp.capture.redact import redact
 from memhub_mcp.domain.revision import ChangeKind, Commit, CommitLine, FileChange, Spans
@@ -46,12 +47,10 @@ class Tracing:
         assert scope.checkout is not None
         walked = WalkedHistory(open_objects(scope.checkout.root))
         if scope.store is None:
-            return BlockHistory(walked, walked, None)
+            return BlockHistory(head, walked, None)
         with self._lock:
             graph = self._graphs.setdefault(scope.store, _Graph(scope.store))
-        with graph.lock:
-            indexed = IndexedHistory(graph, walked)
-        return BlockHistory(indexed if indexed.covers(head) else walked, walked, graph.ancestry)
+        return BlockHistory(head, walked, graph)
 
     def read(self, scope: Scope, sha: str) -> Commit:
         """A commit that is not indexed yet."""
@@ -62,10 +61,20 @@ class Tracing:
 class BlockHistory:
     """The commits of a call: as lineage reads them, as libgit2 has them, and what the index knows besides."""
 
-    def __init__(self, history: History, walked: WalkedHistory, index: Ancestry | None) -> None:
-        self.history = history
+    def __init__(self, head: str, walked: WalkedHistory, graph: _Graph | None) -> None:
         self.walked = walked
-        self.index = index
+        self.index = graph.ancestry if graph is not None else None
+        self._head = head
+        self._graph = graph
+
+    @cached_property
+    def history(self) -> History:
+        """The commits that lead to the head: from the index when it has them all."""
+        if self._graph is not None:
+            indexed = IndexedHistory(self._graph, self.walked)
+            if indexed.covers(self._head):
+                return indexed
+        return self.walked
 
     @property
     def contents(self) -> Contents:
@@ -82,11 +91,6 @@ class BlockHistory:
                 found[sha] = replace(line, author=redact(line.author), message=redact(line.message))
         return found
 
-    @property
-    def indexed(self) -> bool:
-        """Whether the index knew every commit."""
-        return self.history is not self.walked
-
 
 class IndexedHistory:
     """Commits as the index has them; contents as libgit2 has them."""
@@ -95,7 +99,8 @@ class IndexedHistory:
         self._graph = graph
         self._walked = walked
         self._at: dict[str, dict[str, list[FileChange]]] = {}
-        self._parents = graph.ancestry.parents()
+        with graph.lock:
+            self._parents = graph.ancestry.parents()
 
     def covers(self, head: str) -> bool:
         """Whether every commit that leads to `head` is indexed."""
