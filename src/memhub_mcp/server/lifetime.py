@@ -26,8 +26,10 @@ class Lifetime:
         self._close = close
 
     def end(self) -> None:
-        """Sends what is on its way, closes what is open, and ends the process. What hangs is left behind:
-        a database survives that, and the host is not kept waiting."""
+        """Sends what is on its way, closes what is open, and ends the process.
+
+        What hangs is left behind: a database survives that, and the host is not kept waiting.
+        """
         if not self._ending.acquire(blocking=False):
             return
         try:
