@@ -9,7 +9,7 @@ import pytest
 from tests.models import tiny
 
 from memhub_mcp.models.load import Models
-from memhub_mcp.models.manifest import MINILM_SPACE, PinnedFile, PinnedModel
+from memhub_mcp.models.manifest import MINILM, PinnedFile, PinnedModel
 from memhub_mcp.settings import Settings
 
 QUESTION, PASSAGES = "why did the retry limit change", ["the retry limit is five", "night", "部署脚本在夜间运行"]
@@ -101,7 +101,7 @@ def test_vectors_name_the_space_they_belong_to(owner: Models):
 
 
 def test_while_the_space_changes_the_old_one_can_still_be_asked(owner: Models):
-    old = owner.embedder_of(MINILM_SPACE.name)
+    old = owner.embedder_of(MINILM.space.name)
     assert old is not None
     new_embedder, old_embedder = owner.embedder.get(60), old.get(60)
     assert new_embedder is not None and old_embedder is not None
@@ -122,7 +122,7 @@ def test_a_model_that_was_not_pulled_says_how_to_get_it(tmp_path: Path, prepared
 
 
 def test_a_guest_hears_why_the_owner_cannot(tmp_path: Path, prepared: tuple[Path, list[PinnedModel]], owner: Models):
-    assert owner.embedder_of(MINILM_SPACE.name).get(60) is not None  # type: ignore[union-attr]
+    assert owner.embedder_of(MINILM.space.name).get(60) is not None  # type: ignore[union-attr]
     for file in (owner._files.root / "bge-m3" / "r1").glob("*.onnx"):  # type: ignore[attr-defined]
         moved = file.rename(file.with_name("moved"))
     guest = Process(tmp_path, prepared).models

@@ -16,8 +16,7 @@ import httpx2
 from memhub_mcp import __version__
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.digest import sha256_of
-from memhub_mcp.models.files import ModelFiles, Progress, free_bytes
-from memhub_mcp.models.lock import ProcessLock
+from memhub_mcp.models.files import ModelFiles, Progress, free_bytes, part_of, problem_of
 from memhub_mcp.models.manifest import PinnedFile, PinnedModel
 
 HUB = "https://huggingface.co"
@@ -26,7 +25,12 @@ _TRIES = 4  # in a row without a mebibyte of progress
 _PROGRESS_BYTES = 1 << 20
 _LONGEST_WAIT_S = 120.0
 _SPARE_BYTES = 64 << 20
+_CONNECT_S = 10.0
 _STALLED_S = 30.0
+_MIRROR_VARIABLES = "MEMHUB_MODEL_MIRROR or HF_ENDPOINT"
+
+Waiting = Callable[[str, float], None]
+"""Called with what went wrong and how many seconds pass before the next try."""
 
 
 class _Again(Exception):
@@ -46,7 +50,8 @@ class Fetcher:
         *,
         mirror: str | None = None,
         offline: bool = False,
-        progress: Progress | None = None,
+        progress: Progress = lambda name, done, total: None,
+        waiting: Waiting = lambda reason, seconds: None,
         stalled_s: float = _STALLED_S,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -54,6 +59,7 @@ class Fetcher:
         self._base = (mirror or HUB).rstrip("/")
         self._offline = offline
         self._progress = progress
+        self._waiting = waiting
         self._stalled_s = stalled_s
         self._sleep = sleep
 
@@ -64,38 +70,44 @@ class Fetcher:
             ModelError: offline, refused, interrupted too often, not what was pinned, disk full, or being pulled
                 by another process. What was received so far stays for the next pull, unless it is wrong.
         """
-        folder = self._files.root / model.name / model.revision
-        lock = ProcessLock.try_acquire(folder / ".lock")
-        if lock is None:
-            raise ModelError(f"{model.name} is being fetched by another process; wait for it")
-        try:
-            missing = [file for file in model.files if not _is_right(folder / file.name, file)]
-            if missing:
-                self._check(model, folder, missing)
-                headers = {"User-Agent": f"memhub-mcp/{__version__}", "Accept-Encoding": "identity"}
-                timeout = httpx2.Timeout(self._stalled_s)
-                with httpx2.Client(headers=headers, timeout=timeout, follow_redirects=True) as client:
-                    for file in missing:
-                        url = f"{self._base}/{model.repository}/resolve/{model.revision}/{file.source}"
-                        self._fetch(client, url, file, folder / file.name)
-        except OSError as error:
-            raise ModelError(f"{folder} cannot be written ({error.strerror or error})") from error
-        finally:
-            lock.release()
+        missing = _missing(self._files.folder(model), model)
+        if missing:
+            self._check(model, missing)
+            with self._files.writing(model) as folder, self._client() as client:
+                for file in _missing(folder, model):
+                    url = f"{self._base}/{model.repository}/resolve/{model.revision}/{file.source}"
+                    self._fetch(client, url, file, folder / file.name)
         return self._files.checked(model)
 
-    def _check(self, model: PinnedModel, folder: Path, missing: list[PinnedFile]) -> None:
+    def _check(self, model: PinnedModel, missing: list[PinnedFile]) -> None:
+        folder = self._files.root / model.name / model.revision
         by_hand = f"; `memhub-mcp models add PATH` takes its files from disk: {', '.join(f.name for f in missing)}"
         if self._offline:
             raise ModelError(f"{model.name} is not here and fetching is switched off (offline){by_hand}")
         if not self._base.startswith(("https://", "http://")):
-            raise ModelError(f"the mirror {self._base!r} is not an http(s) address; correct MEMHUB_MODEL_MIRROR")
-        needed = sum(file.size for file in missing)
+            raise ModelError(f"the mirror {self._base!r} is not an http(s) address; correct {_MIRROR_VARIABLES}")
+        needed = sum(file.size - _size(part_of(folder / file.name)) for file in missing)
         if free_bytes(folder) < needed + _SPARE_BYTES:
             raise ModelError(f"{model.name} needs {needed / 1e6:,.0f} MB on the disk of {folder}; make room")
 
+    def _client(self) -> httpx2.Client:
+        headers = {"User-Agent": f"memhub-mcp/{__version__}", "Accept-Encoding": "identity"}
+        timeout = httpx2.Timeout(self._stalled_s, connect=min(_CONNECT_S, self._stalled_s))
+        try:
+            return httpx2.Client(headers=headers, timeout=timeout, follow_redirects=True)
+        except ImportError as error:
+            raise ModelError(
+                "the proxy of this environment speaks SOCKS, which takes the package socksio: install it beside"
+                " memhub-mcp, or set HTTPS_PROXY to an HTTP proxy and unset ALL_PROXY"
+            ) from error
+        except (OSError, ValueError, httpx2.InvalidURL) as error:
+            raise ModelError(
+                f"the proxy or certificate settings of this environment cannot be used ({error}); correct HTTPS_PROXY,"
+                " ALL_PROXY or SSL_CERT_FILE"
+            ) from error
+
     def _fetch(self, client: httpx2.Client, url: str, file: PinnedFile, target: Path) -> None:
-        part = target.with_name(f"{target.name}.part")
+        part = part_of(target)
         resumed = part.exists()
         self._receive(client, url, file, part)
         if sha256_of(part) != file.sha256 and resumed:
@@ -104,7 +116,9 @@ class Fetcher:
             self._receive(client, url, file, part)
         if sha256_of(part) != file.sha256:
             part.unlink()
-            raise ModelError(f"{url} is not the pinned file (its digest differs); nothing was kept. Try another mirror")
+            raise ModelError(
+                f"{_shown(url)} is not the pinned file (its digest differs); nothing was kept. Try another mirror"
+            )
         os.replace(part, target)  # noqa: PTH105 - atomic, also over an older file
 
     def _receive(self, client: httpx2.Client, url: str, file: PinnedFile, part: Path) -> None:
@@ -117,13 +131,17 @@ class Fetcher:
             except _Again as error:
                 again = error
             except httpx2.InvalidURL as error:
-                raise ModelError(f"{url} is not an address ({error}); correct MEMHUB_MODEL_MIRROR") from error
+                raise ModelError(f"{url} is not an address ({error}); correct {_MIRROR_VARIABLES}") from error
             except httpx2.HTTPError as error:
                 again = _Again(f"{type(error).__name__}: {error}".rstrip(": "))
             failures = 0 if _size(part) - have >= _PROGRESS_BYTES else failures + 1
             if failures == _TRIES:
-                raise ModelError(f"{url} failed {_TRIES} times ({again}); what was received stays for the next pull")
-            self._sleep(2.0**failures if again.after_s is None else again.after_s)
+                raise ModelError(
+                    f"{_shown(url)} failed {_TRIES} times ({again}); what was received stays for the next pull"
+                )
+            wait_s = 2.0**failures if again.after_s is None else again.after_s
+            self._waiting(f"{file.name}: {again}", wait_s)
+            self._sleep(wait_s)
 
     def _request(self, client: httpx2.Client, url: str, file: PinnedFile, part: Path, have: int) -> None:
         headers = {"Range": f"bytes={have}-"} if have else {}
@@ -136,8 +154,8 @@ class Fetcher:
                 raise _Again(f"status {status}", _asked_wait_s(response))
             if status not in (200, 206):
                 raise ModelError(
-                    f"{response.url} answered {status}; set MEMHUB_MODEL_MIRROR to a mirror that has the file,"
-                    " or take it from disk with `memhub-mcp models add PATH`"
+                    f"{_shown(str(response.url))} answered {status}; set MEMHUB_MODEL_MIRROR to a mirror that has the"
+                    " file, or take it from disk with `memhub-mcp models add PATH`"
                 )
             with part.open("ab" if status == 206 else "wb") as writer:
                 done = have if status == 206 else 0
@@ -146,10 +164,11 @@ class Fetcher:
                     if done > file.size:
                         writer.close()
                         part.unlink()
-                        raise ModelError(f"{url} is longer than the pinned {file.size:,} bytes; nothing was kept")
+                        raise ModelError(
+                            f"{_shown(url)} is longer than the pinned {file.size:,} bytes; nothing was kept"
+                        )
                     writer.write(block)
-                    if self._progress:
-                        self._progress(file.name, done, file.size)
+                    self._progress(file.name, done, file.size)
                 writer.flush()
                 os.fsync(writer.fileno())
             if done < file.size:
@@ -173,16 +192,21 @@ def _asked_wait_s(response: httpx2.Response) -> float | None:
         seconds = (
             float(value) if value.isdecimal() else (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
         )
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     if seconds > _LONGEST_WAIT_S:
         raise ModelError(f"{response.url.host} asks to wait {seconds:,.0f} s; pull again later")
     return max(0.0, seconds)
 
 
+def _shown(url: str) -> str:
+    """An address without password and signature."""
+    return str(httpx2.URL(url).copy_with(username=None, password=None, query=None, fragment=None))
+
+
 def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
-def _is_right(path: Path, file: PinnedFile) -> bool:
-    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
+def _missing(folder: Path, model: PinnedModel) -> list[PinnedFile]:
+    return [file for file in model.files if problem_of(folder / file.name, file)]

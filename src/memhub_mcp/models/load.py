@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.door import Door, State
-from memhub_mcp.models.files import ModelFiles
-from memhub_mcp.models.manifest import MINILM_SPACE, MODELS, MULTILINGUAL_SPACE, PinnedModel
+from memhub_mcp.models.files import model_files
+from memhub_mcp.models.manifest import MINILM, MODELS, MULTILINGUAL, PACKAGED, PinnedModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbedderDoor", "Models", "RerankerDoor", "State"]
 
-MINILM = "minilm"
-"""The embedder that arrives as a dependency, as the settings name it."""
-
-MULTILINGUAL = "multilingual"
-"""The embedder of the extra of that name."""
-
-SMALL = frozenset({MINILM, MULTILINGUAL})
+SMALL = frozenset(model.name for model in PACKAGED)
 """Models that may be in memory twice, where two versions of memhub cannot share."""
 
 Model = TypeVar("Model")
@@ -110,14 +104,14 @@ class Models:
     def __init__(self, settings: Settings, *, pinned: Sequence[PinnedModel] = MODELS) -> None:
         self._settings = settings
         self._pinned = tuple(pinned)
-        self._files = ModelFiles(settings.models_dir or settings.home / "models", self._pinned)
+        self._files = model_files(settings, self._pinned)
         self._vocabularies: weakref.WeakValueDictionary[str, XlmRobertaVocabulary] = weakref.WeakValueDictionary()
         self._reading = threading.Lock()
         self._changing = threading.Lock()
         self._sharing: Sharing | None = None
         self._closed = False
-        self._spaces = {MINILM: MINILM_SPACE, MULTILINGUAL: MULTILINGUAL_SPACE}
-        self._spaces |= {m.name: m.space for m in self._pinned if m.kind == "embedder"}
+        self._spaces = {model.name: model.space for model in PACKAGED}
+        self._spaces |= {model.name: model.space for model in self._pinned if model.kind == "embedder"}
         self._embedders: dict[str, EmbedderDoor] = {}
         self.embedder = self._embedder(settings.embedder)
         self.reranker = self._reranker(settings.reranker)
@@ -170,8 +164,8 @@ class Models:
                 raise ModelError("memhub is ending")
             if self._sharing is None:
                 loaders: dict[str, Callable[[], Any]] = {
-                    MINILM: self._load_minilm,
-                    MULTILINGUAL: self._load_multilingual,
+                    MINILM.name: self._load_minilm,
+                    MULTILINGUAL.name: self._load_multilingual,
                 }
                 loaders |= {model.name: partial(self._load_pinned, model) for model in self._pinned}
                 idle_s = self._settings.model_idle_s

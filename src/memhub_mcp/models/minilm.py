@@ -2,7 +2,7 @@
 
 from memhub_mcp.models.engine import Engine
 from memhub_mcp.models.files import read_embedded
-from memhub_mcp.models.manifest import MINILM_SPACE
+from memhub_mcp.models.manifest import MINILM
 from memhub_mcp.models.slim import pick_before_scaling
 from memhub_mcp.models.transformer import Shape, TransformerEmbedder
 from memhub_mcp.models.wordpiece import WordPieceVocabulary
@@ -21,4 +21,4 @@ def load_minilm(*, threads: int) -> TransformerEmbedder:
     """
     vocabulary = WordPieceVocabulary()
     engine = Engine(pick_before_scaling(read_embedded(), _WORD_TABLE), threads=threads)
-    return TransformerEmbedder(MINILM_SPACE, engine, vocabulary, SHAPE)
+    return TransformerEmbedder(MINILM.space, engine, vocabulary, SHAPE)

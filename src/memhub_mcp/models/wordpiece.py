@@ -9,10 +9,9 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from memhub_mcp.models.digest import read_checked
+from memhub_mcp.models.manifest import MINILM_VOCABULARY
 from memhub_mcp.models.vocabulary import chunks, tokenize
 
-_FILE = "minilm_vocab.txt"
-_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _UNKNOWN = 100
 
 
@@ -27,8 +26,8 @@ class WordPieceVocabulary:
         Raises:
             ModelError: it is missing or damaged.
         """
-        with as_file(files("memhub_mcp.models") / "data" / _FILE) as path:
-            content = read_checked(path, _SHA256, remedy="reinstall memhub-mcp")
+        with as_file(files("memhub_mcp.models") / MINILM_VOCABULARY.source) as path:
+            content = read_checked(path, MINILM_VOCABULARY.sha256, remedy="reinstall memhub-mcp")
         # Not splitlines(): some entries are line separators to Python.
         entries = content.decode("utf-8").removesuffix("\n").split("\n")
         numbers = {entry: place for place, entry in enumerate(entries)}
