@@ -59,7 +59,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         settings=settings,
         scopes=scopes,
         memories=memories,
-        history=History(scopes=scopes, tracing=tracing),
+        history=History(scopes=scopes, tracing=tracing, indexing=indexing),
         indexing=indexing,
         maintenance=maintenance,
         on_close=close,

@@ -15,6 +15,7 @@ from memhub_mcp.service.blocks import Block, Found, Lines, find_blocks, near_mis
 from memhub_mcp.service.chains import build_chain, marked
 from memhub_mcp.service.commit_search import describe_commit, describe_hits, words_hits
 from memhub_mcp.service.gone import find_gone
+from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.scope import Scope, Scopes
 from memhub_mcp.service.showing import show_chain
 from memhub_mcp.service.tracing import BlockHistory, Tracing
@@ -77,8 +78,9 @@ class _Seat:
 class History:
     """Answers questions about the history of code. Safe to call from several threads."""
 
-    def __init__(self, *, scopes: Scopes, tracing: Tracing) -> None:
+    def __init__(self, *, scopes: Scopes, tracing: Tracing, indexing: Indexing) -> None:
         self._scopes = scopes
+        self._indexing = indexing
         self._tracing = tracing
 
     def code_history(
@@ -110,6 +112,7 @@ class History:
         elif scope.checkout.head is None:
             answer.notes.append("there is no commit yet")
         else:
+            self._indexing.catch_up(scope)
             try:
                 self._answer(scope, question, answer)
             except RepoError as error:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from memhub_mcp.capture.never_stored import is_never_stored
 from memhub_mcp.capture.redact import REDACTION_VERSION, redact
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.revision import Commit
-from memhub_mcp.errors import RepoError
+from memhub_mcp.errors import RepoError, StoreError
 from memhub_mcp.repo.diff import TextRules, count_commits, walk_commits
 from memhub_mcp.repo.tips import Tips, read_tips
 from memhub_mcp.retrieval.terms import TERMS_VERSION, changed_terms, index_terms, name_terms
@@ -23,6 +24,7 @@ Progress = Callable[[int, int | None], None]
 
 BATCH_COMMITS = 100
 BATCH_S = 0.1  # of reading; storing them takes about a third, during which another client's write waits
+CATCH_UP_S = 0.1
 _NAMED_PATHS = 200
 _HEADINGS = 30
 _KEPT_TIPS = 200
@@ -69,6 +71,13 @@ class Indexing:
     def follow(self, scope: Scope, deadline: float) -> int:
         """Index what is new until `time.monotonic()` passes `deadline`; how many commits that were."""
         return self.index(scope, stop=lambda: time.monotonic() > deadline).added
+
+    def catch_up(self, scope: Scope) -> None:
+        """Index what came since the index was complete, for a moment; a call that only reads does not fail by it."""
+        if scope.store is None or self.is_current(scope) or not _complete(scope.store):
+            return
+        with suppress(StoreError):  # another process holds the file: the next call finds the same work
+            self.follow(scope, time.monotonic() + CATCH_UP_S)
 
     def is_current(self, scope: Scope) -> bool:
         """Whether every commit that leads to HEAD is indexed. One look into the store."""

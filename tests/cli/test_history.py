@@ -1,0 +1,47 @@
+"""`memhub-mcp history` as a person uses it."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repository import GitRepository
+
+Memhub = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def repo(tmp_path: Path, words_alone: None) -> GitRepository:
+    repo = GitRepository.create(tmp_path / "a repository")
+    repo.commit("Add the client", {"src/client.py": "def send():\n    return 1\n\n\ndef stop():\n    pass\n"})
+    repo.commit("Raise the retry limit", {"src/client.py": "def send():\n    return 2\n\n\ndef stop():\n    pass\n"})
+    return repo
+
+
+def test_a_place_is_named_from_where_one_stands(memhub: Memhub, repo: GitRepository) -> None:
+    for place, folder in (("src/client.py:send", ""), ("client.py:send", "src"), ("client.py:2", "src")):
+        shown = memhub("history", place, cwd=repo.root / folder)
+        assert shown.returncode == 0, shown.stderr
+        assert shown.stdout.index("Add the client") < shown.stdout.index("Raise the retry limit")
+        assert "\n      -    return 1\n      +    return 2\n" in shown.stdout
+        assert "\x1b" not in shown.stdout
+
+
+def test_words_and_json(memhub: Memhub, repo: GitRepository) -> None:
+    assert memhub("init", cwd=repo.root).returncode == 0
+    shown = memhub("history", "--words", "retry limit", "--json", cwd=repo.root)
+    reply = json.loads(shown.stdout)
+    assert [version["subject"] for version in reply["chains"][0]["versions"]] == ["Raise the retry limit"]
+
+
+def test_nothing_known_is_no_failure_and_no_question_is_one(
+    memhub: Memhub, repo: GitRepository, tmp_path: Path
+) -> None:
+    shown = memhub("history", "nowhere.py", cwd=repo.root)
+    assert (shown.returncode, "nothing is known" in shown.stdout) == (0, True)
+    assert memhub("history", cwd=repo.root).returncode == 1
+    assert memhub("history", "../x", cwd=repo.root).returncode == 1
+    outside = memhub("history", "a.py", cwd=tmp_path)
+    assert outside.returncode == 1
+    assert "no git repository" in outside.stderr
