@@ -37,6 +37,10 @@ class WalkedHistory:
             self._keep(sha, self._repo[sha].peel(pygit2.Commit))
         return self._parents[sha]
 
+    def holds(self, sha: str) -> bool:
+        """Whether the commit is here."""
+        return sha in self._parents or sha in self._repo
+
     def line(self, sha: str) -> CommitLine:
         """Author, time and message of a commit, not redacted."""
         commit = self._repo[sha].peel(pygit2.Commit)
