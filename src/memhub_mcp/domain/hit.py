@@ -11,15 +11,16 @@ class Evidence:
     """Why something was found.
 
     `share` is how much of the question's weight its words carry, 0 to 1; `words` its score over the best
-    possible one. `cosine` is the meaning's closeness, None when it was not compared. `matched_key` is the
-    search key that was closest, None when it was the text itself. `linked_from` is the id of the hit that a
-    link led from.
+    possible one. `cosine` is the meaning's closeness and `tokens` the mean closeness of the question's tokens,
+    None when they were not compared. `matched_key` is the search key that was closest, None when it was the
+    text itself. `linked_from` is the id of the hit that a link led from.
     """
 
     terms: frozenset[str] = frozenset()
     share: float = 0.0
     words: float = 0.0
     cosine: float | None = None
+    tokens: float | None = None
     matched_key: str | None = None
     rerank: float | None = None
     linked_from: str | None = None
@@ -35,6 +36,11 @@ class MemoryHit:
     evidence: Evidence
 
     @property
+    def id(self) -> str:
+        """What the full text is asked for by."""
+        return self.memory.id
+
+    @property
     def text(self) -> str:
         """What a preview is cut from: an experience shows its solution too."""
         memory = self.memory
@@ -48,6 +54,11 @@ class CommitHit:
     workspace: str | None
     score: float
     evidence: Evidence
+
+    @property
+    def id(self) -> str:
+        """The commit's own."""
+        return self.commit.sha
 
     @property
     def text(self) -> str:
