@@ -29,6 +29,17 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """What one speaker said at one point of a conversation, before it is stored. `caption` describes a picture."""
+
+    position: int
+    speaker: str
+    text: str
+    time: datetime
+    caption: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFact:
     """The one fact of a session, as the assistant reports it."""
 
