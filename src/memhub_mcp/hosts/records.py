@@ -143,7 +143,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("PreCompact", Event.COMPACT),
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
-        timeout=10,
+        timeout=3,  # it allows no more at the end of a session
         after="start it anew, type /hooks and trust the memhub hooks: until then Codex leaves them out without a word",
     ),
     Host(
