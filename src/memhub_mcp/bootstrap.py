@@ -7,6 +7,7 @@ from memhub_mcp.service.code_state import CodeState
 from memhub_mcp.service.history import History
 from memhub_mcp.service.home import prepare_home
 from memhub_mcp.service.hub import Hub
+from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.memories import Memories
@@ -61,6 +62,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         memories=memories,
         history=History(scopes=scopes, tracing=tracing, indexing=indexing),
         indexing=indexing,
+        importing=Importing(scopes=scopes),
         maintenance=maintenance,
         on_close=close,
     )

@@ -164,6 +164,18 @@ class SwitchReply(TypedDict):
     why: NotRequired[str]
 
 
+class ImportReply(TypedDict):
+    """What a transcript brought into the current workspace."""
+
+    source: str
+    edits: int
+    known: NotRequired[int]
+    outside: NotRequired[int]
+    failed: NotRequired[int]
+    scope: ScopeReply
+    notes: NotRequired[list[str]]
+
+
 class StatusReply(TypedDict):
     """Scope, counts, modes, health."""
 
@@ -175,3 +187,47 @@ class StatusReply(TypedDict):
     health: list[str]
     switches: NotRequired[list[SwitchReply]]
     notes: NotRequired[list[str]]
+
+
+class ModelReply(TypedDict):
+    """One model that can be chosen. `origin` is the repository or package it comes from, `get` how it is had."""
+
+    name: str
+    kind: Literal["embedder", "reranker"]
+    state: Literal["present", "partial", "absent"]
+    chosen: bool
+    origin: str
+    revision: str
+    licence: str
+    size_bytes: int
+    folder: NotRequired[str]
+    get: NotRequired[str]
+
+
+class ModelsReply(TypedDict):
+    """Models, and what is to be said about them."""
+
+    models: list[ModelReply]
+    notes: NotRequired[list[str]]
+
+
+class FileCheckReply(TypedDict):
+    """One file of a model; `problem` says why it is not what was pinned."""
+
+    name: str
+    problem: NotRequired[str]
+
+
+class ModelCheckReply(TypedDict):
+    """The files of one model, read again."""
+
+    name: str
+    ok: bool
+    files: list[FileCheckReply]
+
+
+class VerifyReply(TypedDict):
+    """Whether the models on disk are what was pinned."""
+
+    ok: bool
+    models: list[ModelCheckReply]

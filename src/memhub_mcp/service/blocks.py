@@ -91,19 +91,23 @@ def find_blocks(
     symbol: str | None = None,
     lines: Lines | None = None,
     untracked: bool = False,
+    remembered: bytes | None = None,
 ) -> Found:
     """The blocks of `path` that are meant. `root` is the working tree, None when only `head` counts.
 
-    A file that HEAD does not have is read only when it is `untracked` but known.
+    A file that HEAD does not have is read only when it is `untracked` but known; one that is nowhere is taken as it is
+    `remembered`.
     """
     blob = history.walked.blob(head, path)
     committed = history.contents.data(blob) if blob else None
     disk = read_inside(root, path) if root is not None and (blob is not None or untracked) else None
+    if disk is None and committed is None:
+        disk = remembered
     data = disk if disk is not None else committed
     if data is None or is_binary(data):
         return Found()
     notes: list[str] = []
-    if root is not None and disk is None and blob is not None:
+    if root is not None and disk is None and committed is not None:
         notes.append("the file is not in the working tree; this is how HEAD has it")
     spots = _spots(path, data, symbol, lines, notes)
     blocks = [_block(path, name, here, data, committed, disk) for name, here in spots]

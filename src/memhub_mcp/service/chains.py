@@ -69,6 +69,13 @@ def marked(versions: Iterable[Version]) -> tuple[Version, ...]:
     )
 
 
+def only_edits(chain: Chain) -> Chain:
+    """The chain of a file that is nowhere now: what edits made of it, none of it current."""
+    versions = (replace(version, current=False) for version in chain.versions if version.requests)
+    note = "the file is neither committed nor in the working tree; it is known from edits alone"
+    return replace(chain, versions=tuple(versions), notes=(*chain.notes, note))
+
+
 def block_texts(history: BlockHistory, version: Version) -> tuple[Sequence[str], Sequence[str]]:
     """The block before and after a version, as it was written."""
     revision = version.revision

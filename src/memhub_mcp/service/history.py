@@ -12,8 +12,9 @@ from memhub_mcp.repo.tips import branch_tip, branch_tips, full_id
 from memhub_mcp.retrieval.packing import FRAME_TOKENS, MAX_BUDGET_TOKENS, estimate_tokens
 from memhub_mcp.retrieval.terms import query_terms
 from memhub_mcp.service.blocks import Block, Found, Lines, find_blocks, near_misses, plain_path, split_place
-from memhub_mcp.service.chains import build_chain, marked
+from memhub_mcp.service.chains import build_chain, marked, only_edits
 from memhub_mcp.service.commit_search import describe_commit, describe_hits, words_hits
+from memhub_mcp.service.edit_versions import MOST_EDITS
 from memhub_mcp.service.gone import find_gone
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.scope import Scope, Scopes
@@ -159,7 +160,7 @@ class History:
         answer.notes += found.notes
         chains = [seat.chain(block) for block in found.blocks]
         if not chains:
-            chains = _gone(seat, question, answer)
+            chains = _gone(seat, question, answer) or _from_edits(seat, question)
         if question.branch == EVERY_BRANCH:
             chains = [self._everywhere(scope, seat, question, chain) for chain in chains]
         self._show(seat, question, chains, answer)
@@ -340,6 +341,25 @@ def _gone(seat: _Seat, question: Question, answer: _Answer) -> list[Chain]:
         answer.notes += found.notes
         return [seat.chain(block) for block in found.blocks]
     return [gone.chain] if gone.chain else []
+
+
+def _from_edits(seat: _Seat, question: Question) -> list[Chain]:
+    """The chains of a file that neither HEAD nor the working tree has: what sessions made of it."""
+    path = question.path or ""
+    texts = (edit.event.content_after for edit in seat.edits.by_path(path, MOST_EDITS))
+    latest = next((text for text in texts if text is not None), None)
+    if latest is None:
+        return []
+    found = find_blocks(
+        seat.history,
+        seat.head,
+        None,
+        path,
+        symbol=question.symbol,
+        lines=question.lines,
+        remembered=latest.encode("utf-8", "replace"),
+    )
+    return [only_edits(build_chain(seat.history, seat.head, block, edits=seat.edits)) for block in found.blocks]
 
 
 def _memory(scope: Scope, memory_id: str) -> Memory | None:

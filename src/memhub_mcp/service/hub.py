@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memhub_mcp.service.history import History
+from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.memories import Memories
@@ -20,6 +21,7 @@ class Hub:
     memories: Memories
     history: History
     indexing: Indexing
+    importing: Importing
     maintenance: Maintenance
     on_close: Callable[[], None]
 
