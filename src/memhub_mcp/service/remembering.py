@@ -117,7 +117,7 @@ class _Writer:
             for item in items:
                 results[item.position] = self._store_one(store, tx, item, session)
             if fact is not None:
-                self._store_session_fact(store, tx, fact, session, [result["id"] for result in results.values()])
+                self.store_session_fact(store, tx, fact, session, [result["id"] for result in results.values()])
             self.generation = tx.generation
             if self._key is not None:
                 kept = {"results": results, "generation": self.generation}
@@ -184,8 +184,15 @@ class _Writer:
             return RememberResult(id=memory.id, status="superseded", other=older[0].id)
         return RememberResult(id=memory.id, status="added")
 
-    def _store_session_fact(
-        self, store: Store, tx: Transaction, fact: SessionFact, session: str | None, ids: Sequence[str]
+    def store_session_fact(
+        self,
+        store: Store,
+        tx: Transaction,
+        fact: SessionFact,
+        session: str | None,
+        ids: Sequence[str],
+        *,
+        drafted: bool = False,
     ) -> None:
         draft = Draft(text=_session_text(fact), kind=Kind.SUMMARY, files=fact.files)
         seq = store.sessions.fact(tx, session) if session is not None else None
@@ -199,12 +206,33 @@ class _Writer:
             tier = Tier.WORKSPACE if store is self._scope.store else Tier.USER
             found = self._store_one(store, tx, _Placed(0, draft, tier), session)
             memory = store.memories.get_many([found["id"]], reader=tx)[found["id"]]
-            if session is not None:
-                store.sessions.set_fact(tx, session, memory.seq)
+        if session is not None:
+            store.sessions.set_fact(tx, session, memory.seq, drafted=drafted)
         linked = store.memories.get_many(list(ids), reader=tx)
         for other in linked.values():
             store.memories.link(tx, other.seq, memory.seq, "session")
         self.notes.append(f"the session is kept as {memory.id}")
+
+
+def keep_drafted_fact(
+    scope: Scope, store: Store, tx: Transaction, fact: SessionFact, *, source: str, session: str, now: datetime
+) -> bool:
+    """Keep what was captured of a session as its one fact, `session` being our id of it.
+
+    False when there is nothing new in it, it was forgotten, or an assistant told the fact itself.
+    """
+    key = content_key(Draft(text=_session_text(fact)))
+    if store.memories.is_tombstoned(key, reader=tx):
+        return False
+    seq = store.sessions.fact(tx, session)
+    if seq is not None:
+        versions = store.memories.versions(seq)
+        told = not store.sessions.is_fact_drafted(tx, session)
+        if told or any(content_key(Draft(text=version.text)) == key for version in versions):
+            return False
+    writer = _Writer(scope, Caller(source=source), now, None, b"")
+    writer.store_session_fact(store, tx, fact, session, (), drafted=True)
+    return True
 
 
 def index_words(store: Store, tx: Transaction, memory: Memory) -> None:

@@ -15,6 +15,7 @@ _ADD = f"INSERT INTO edit (identity, {_COLUMNS}) VALUES ({marks(20)})"
 _SELECT = f"SELECT {_COLUMNS} FROM edit"
 _IS_KNOWN = "SELECT 1 FROM edit WHERE identity = ?"
 _BY_PATH = f"{_SELECT} WHERE path = ? ORDER BY seq DESC LIMIT ?"
+_OF_SESSION = f"{_SELECT} WHERE session = ? ORDER BY seq LIMIT ?"
 _PAGE = f"SELECT seq, {_COLUMNS} FROM edit WHERE seq > ? ORDER BY seq LIMIT 50"
 _ALL = f"{_SELECT} ORDER BY seq"
 _TEXTS = "SELECT id, said, body FROM edit"
@@ -70,13 +71,15 @@ class Edits:
 
     def by_path(self, path: str, limit: int) -> list[Edit]:
         """The latest edits of `path`, newest first. A row that cannot be understood is left out."""
-        found: list[Edit] = []
-        for row in self._db.read(_BY_PATH, (storable(path), limit)):
-            try:
-                found.append(_edit(row))
-            except (ValueError, KeyError):
-                continue  # `doctor` lists it, see Store.damaged_rows
-        return found
+        return _understood(self._db.read(_BY_PATH, (storable(path), limit)))
+
+    def of_session(self, session: str, limit: int) -> list[Edit]:
+        """The first edits of a session, by our id of it. A row that cannot be understood is left out."""
+        return _understood(self._db.read(_OF_SESSION, (session, limit)))
+
+    def is_known(self, identity: bytes) -> bool:
+        """Whether an edit of this identity is kept."""
+        return bool(self._db.read(_IS_KNOWN, (identity,)))
 
     def walk(self) -> Iterator[Edit]:
         """Every edit in the order they were drained, without holding all at once."""
@@ -95,6 +98,14 @@ class Edits:
     def holding(self, text: str) -> list[str]:
         """The ids of edits whose texts or request hold `text`."""
         return [id_ for id_, said, body in self._db.read(_TEXTS) if text in (said or "") or _holds(text, body)]
+
+
+def _understood(rows: Iterable[Row]) -> list[Edit]:
+    found: list[Edit] = []
+    for row in rows:
+        with contextlib.suppress(ValueError, KeyError):  # `doctor` lists it, see Store.damaged_rows
+            found.append(_edit(row))
+    return found
 
 
 def faults(db: Database) -> list[str]:

@@ -14,7 +14,8 @@ _GET = f"SELECT {_COLUMNS} FROM session WHERE id = ?"
 _ALL = f"SELECT {_COLUMNS} FROM session ORDER BY seq"
 _ADD = "INSERT INTO session (id, source, host_session, started_at, branch, head) VALUES (?, ?, ?, ?, ?, ?)"
 _FACT = "SELECT fact FROM session WHERE id = ?"
-_SET_FACT = "UPDATE session SET fact = ? WHERE id = ?"
+_IS_DRAFTED = "SELECT 1 FROM session WHERE id = ? AND fact_drafted"
+_SET_FACT = "UPDATE session SET fact = ?, fact_drafted = ? WHERE id = ?"
 
 _TURN_COLUMNS = "memory, session, position, speaker, caption, time"
 _ADD_TURN = f"INSERT OR IGNORE INTO turn ({_TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
@@ -86,9 +87,13 @@ class Sessions:
         rows = reader.read(_FACT, (session,))
         return rows[0][0] if rows else None
 
-    def set_fact(self, tx: Transaction, session: str, seq: int) -> None:
+    def is_fact_drafted(self, reader: Reader, session: str) -> bool:
+        """Whether the fact of a session was drawn from what was captured, rather than told by an assistant."""
+        return bool(reader.read(_IS_DRAFTED, (session,)))
+
+    def set_fact(self, tx: Transaction, session: str, seq: int, *, drafted: bool = False) -> None:
         """Make a memory the one fact of a session."""
-        tx.run(_SET_FACT, (seq, session))
+        tx.run(_SET_FACT, (seq, drafted, session))
 
 
 def _session(row: Row) -> Session:

@@ -17,6 +17,7 @@ CREATE TABLE anchor (
 
 CREATE INDEX anchor_commit ON anchor (commit_sha) WHERE commit_sha IS NOT NULL;
 
+-- fact_drafted: memhub drew the fact from what was captured; what an assistant reports takes its place.
 CREATE TABLE session (
     seq          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -26,6 +27,7 @@ CREATE TABLE session (
     branch       TEXT,
     head         TEXT,
     fact         INTEGER REFERENCES memory (seq) ON DELETE SET NULL,
+    fact_drafted INTEGER NOT NULL DEFAULT 0,
     UNIQUE (source, host_session)
 ) STRICT;
 
@@ -326,6 +328,7 @@ CREATE TABLE edit (
 ) STRICT;
 
 CREATE INDEX edit_path ON edit (path, seq);
+CREATE INDEX edit_session ON edit (session, seq) WHERE session IS NOT NULL;
 
 -- receipt NULL: what it spoke of was forgotten; the operation is not run again.
 CREATE TABLE operation (
