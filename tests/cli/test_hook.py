@@ -128,6 +128,14 @@ def test_an_edit_carries_the_request_behind_it_until_the_session_ends(hook, tmp_
     assert list((tmp_path / "memhub" / "run" / "said").iterdir()) == []
 
 
+def test_continue_goes_on_with_the_request_before(hook, tmp_path, project):
+    home, words = tmp_path / "memhub", "the timeout is 30 seconds"
+    for number, prompt in enumerate((words, "yes, continue", "<system-reminder>be brief</system-reminder>")):
+        hook("claude-code", "prompt", "prompt", prompt=prompt, session_id="s-1", prompt_id=f"p{number}")
+    hook("claude-code", "edit", "edit.modify", session_id="s-1", prompt_id="p2")
+    assert [event["said"] for event in events(home, project)] == [words]
+
+
 def test_secrets_and_secret_files_stay_out_of_the_spool(hook, tmp_path, project):
     key = "ghp_" + "a1B2" * 9
     (project / "app.py").write_text(f"TOKEN = '{key}'\n")

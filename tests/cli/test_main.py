@@ -1,6 +1,7 @@
 """The door itself: help, usage, exit codes, streams."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -82,3 +83,18 @@ def test_a_reader_that_leaves_early_is_no_error(environment):
     ended = subprocess.run([SCRIPT, "--help"], env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert ended.stderr == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such terminals there")
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_colours_are_for_terminals_and_for_who_wants_them(environment, tmp_path, no_color, coloured):
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {**environment, "NO_COLOR": no_color, "TERM": "xterm", "COLUMNS": "60"}
+    subprocess.run([SCRIPT, "status"], env=environment, cwd=tmp_path, stdin=theirs, stdout=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert ("\x1b[" in shown) is coloured
+    assert max(len(re.sub(r"\x1b\[\d+m", "", line)) for line in shown.splitlines()) <= 60
