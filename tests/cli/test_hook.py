@@ -132,7 +132,7 @@ def test_continue_goes_on_with_the_request_before(hook, tmp_path, project):
     home, words = tmp_path / "memhub", "the timeout is 30 seconds"
     for number, prompt in enumerate((words, "yes, continue", "<system-reminder>be brief</system-reminder>")):
         hook("claude-code", "prompt", "prompt", prompt=prompt, session_id="s-1", prompt_id=f"p{number}")
-    hook("claude-code", "edit", "edit.modify", session_id="s-1", prompt_id="p2")
+    hook("claude-code", "edit", "edit.edit", session_id="s-1", prompt_id="p2")
     assert [event["said"] for event in events(home, project)] == [words]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from memhub_mcp.capture import spool
 from memhub_mcp.capture.markers import fence, strip_fenced
-from memhub_mcp.capture.redact import redact
+from memhub_mcp.capture.said import is_filler, shortened, words_of
 from memhub_mcp.hosts import hook_files
 from memhub_mcp.hosts.asking import ask
 from memhub_mcp.hosts.edit_reports import edits_in, events_of, folder_of, session_of, text_in, turn_of
@@ -44,10 +44,18 @@ def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
     session, folder = session_of(payload), folder_of(payload) or os.getcwd()
     place = hook_files.place_of(home, folder)
     if prompt and session and place.root and place.capture != "off":
-        hook_files.note_said(home, source, session, redact(prompt), turn_of(payload))
+        _note_request(source, home, session, words_of(prompt), turn_of(payload))
     if not prompt or place.store is None or source == "cursor":  # Cursor takes nothing from this hook
         return None
     return ask(home, {"source": source, "cwd": folder, "prompt": prompt})
+
+
+def _note_request(source: str, home: str, session: str, words: str, turn: str | None) -> None:
+    """Keep the request for the edits that follow. `continue` goes on with the one before, if there is one."""
+    earlier, _ = hook_files.said_in(home, source, session) if is_filler(words) else (None, None)
+    said = earlier or shortened(words)
+    if said:
+        hook_files.note_said(home, source, session, said, turn)
 
 
 def _record_edits(source: str, home: str, payload: Mapping[str, Any]) -> None:
