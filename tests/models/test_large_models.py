@@ -1,6 +1,5 @@
 """The models that are pulled: configured, loaded, shared; made small here, with real digests."""
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,46 +8,17 @@ import pytest
 from tests.models import tiny
 
 from memhub_mcp.models.load import Models
-from memhub_mcp.models.manifest import MINILM, PinnedFile, PinnedModel
+from memhub_mcp.models.manifest import MINILM, PinnedModel
 from memhub_mcp.settings import Settings
 
 QUESTION, PASSAGES = "why did the retry limit change", ["the retry limit is five", "night", "部署脚本在夜间运行"]
-
-
-def pin(path: Path) -> PinnedFile:
-    content = path.read_bytes()
-    return PinnedFile(source=f"onnx/{path.name}", size=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[PinnedModel]]:
     """A folder of models and the pins that they match."""
     root = tmp_path_factory.mktemp("models")
-    pins: list[PinnedModel] = []
-    for name, kind in (("bge-m3", "embedder"), ("bge-reranker-v2-m3", "reranker")):
-        folder = root / name / "r1"
-        folder.mkdir(parents=True)
-        tiny.make_tokenizer(folder / "tokenizer.json")
-        if kind == "embedder":
-            tiny.make_embedder(folder / "model.onnx", external=True)
-        else:
-            tiny.make_reranker(folder / "model.onnx")
-        weights = tuple(pin(path) for path in folder.glob("*_data"))
-        pins.append(
-            PinnedModel(
-                name=name,
-                kind=kind,  # type: ignore[arg-type]
-                repository="someone/tiny",
-                revision="r1",
-                licence="MIT",
-                quantisation="float32",
-                graph=pin(folder / "model.onnx"),
-                tokenizer=pin(folder / "tokenizer.json"),
-                more=weights,
-                dimension=1_024 if kind == "embedder" else 0,
-            )
-        )
-    return root, pins
+    return root, tiny.make_models(root)
 
 
 class Process:

@@ -1,5 +1,6 @@
 """Models of the shape of bge-m3 and its reranker, small enough to be made in a test (under 0.3 MB, random weights)."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import UnigramTrainer
 
+from memhub_mcp.models.manifest import PinnedFile, PinnedModel
+
 DIMENSION = 1_024
 _HIDDEN = 16
 _POSITIONS = 1_100
@@ -23,6 +26,39 @@ _LINES = [
     "部署脚本在夜间运行，重试次数上限为五次",
     "为什么上一个版本修改了重试次数",
 ] * 4
+
+
+def make_models(root: Path) -> list[PinnedModel]:
+    """An embedder and a reranker under `root`, as a folder of models keeps them, and the pins that they match."""
+    pins: list[PinnedModel] = []
+    for name in ("bge-m3", "bge-reranker-v2-m3"):
+        folder = root / name / "r1"
+        folder.mkdir(parents=True)
+        make_tokenizer(folder / "tokenizer.json")
+        if name == "bge-m3":
+            make_embedder(folder / "model.onnx", external=True)
+        else:
+            make_reranker(folder / "model.onnx")
+        pins.append(
+            PinnedModel(
+                name=name,
+                kind="embedder" if name == "bge-m3" else "reranker",
+                repository=f"someone/{name}",
+                revision="r1",
+                licence="MIT",
+                quantisation="float32",
+                graph=_pin(folder / "model.onnx"),
+                tokenizer=_pin(folder / "tokenizer.json"),
+                more=tuple(_pin(path) for path in folder.glob("*_data")),
+                dimension=DIMENSION if name == "bge-m3" else 0,
+            )
+        )
+    return pins
+
+
+def _pin(path: Path) -> PinnedFile:
+    content = path.read_bytes()
+    return PinnedFile(source=f"onnx/{path.name}", size=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
 def make_tokenizer(path: Path) -> Tokenizer:

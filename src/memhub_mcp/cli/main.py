@@ -20,6 +20,7 @@ VERBS = {
     "status": "scope, counts and health",
     "doctor": "check this installation and say what to do",
     "workspaces": "the repositories that have a memory",
+    "models": "the models that find meaning: list, pull, add, verify",
     "install": "give the memory to an assistant: install HOST",
     "uninstall": "take it out again, leaving files as they were",
     "serve": "answer an assistant over MCP (also when stdin is a pipe)",

@@ -66,7 +66,7 @@ class PinnedModel:
 class PackagedModel:
     """An embedder that arrives in Python packages: each of its files lies in the package it is named under.
 
-    `install` is what brings it.
+    The first one is the weights; `install` is what brings them.
     """
 
     name: str
