@@ -1,8 +1,9 @@
 """What one store offers for a question: candidates by words and by meaning, each with its evidence and score."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from memhub_mcp.domain.hit import CommitHit, Evidence, MemoryHit
 from memhub_mcp.domain.memory import Filter, Memory
@@ -21,11 +22,13 @@ from memhub_mcp.store.file import Store
 from memhub_mcp.store.vectors import VectorMatch
 
 POOL = 50
-"""Candidates taken from words, and as many from meaning; as many of both together get the second look."""
+"""Candidates taken from words, and as many from meaning; the best of both together are read in full."""
 
 COMMIT_POOL = 12
 FIRST_SEARCH_KEY = 1_000
 _WORD = re.compile(r"\w+")
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,16 @@ def memory_hits(asked: Asked, store: Store, visible: Filter, name: str | None) -
     if meaning.vector is not None and space is not None:
         unknown = {seq for seq in {*by_words, *near} if seq not in near or seq in talk.turns}
         near |= closeness(store.vectors, space, meaning.vector, unknown, talk) if unknown else {}
-    pool = _promising(by_words, near)
+    pool = _first(by_words, lambda found: found.score) | _first(near, lambda found: found.cosine)
     late: dict[int, float] = {}
     if meaning.tokens is not None and space is not None:
         late = late_scores(meaning.tokens, terms.idf, store.token_bits, space, pool, talk)
+
+    def worth(seq: int) -> float:
+        cosine = near[seq].cosine if seq in near else None
+        return fuse(by_words.get(seq, NO_WORDS).score, cosine, late.get(seq), Form.TEXT, lookup=asked.query.lookup)
+
+    pool = sorted(pool, key=worth, reverse=True)[:POOL]
     hits: list[MemoryHit] = []
     for seq, memory in store.memories.visible(pool, visible).items():
         evidence = _evidence(memory, by_words.get(seq, NO_WORDS), near.get(seq), late.get(seq))
@@ -86,14 +95,8 @@ def commit_hits(
     return hits
 
 
-def _promising(by_words: dict[int, ByWords], near: dict[int, VectorMatch]) -> list[int]:
-    """The best by words and meaning together, and the first few of each."""
-
-    def worth(seq: int) -> float:
-        found = near.get(seq)
-        return by_words.get(seq, NO_WORDS).score + (max(found.cosine, 0.0) if found is not None else 0.0)
-
-    return sorted({*by_words, *near}, key=worth, reverse=True)[:POOL]
+def _first(found: Mapping[int, Found], score: Callable[[Found], float]) -> set[int]:
+    return set(sorted(found, key=lambda seq: score(found[seq]), reverse=True)[:POOL])
 
 
 def _evidence(memory: Memory | None, words: ByWords, near: VectorMatch | None, tokens: float | None) -> Evidence:

@@ -67,8 +67,8 @@ def _best(query: NDArray[np.float32], bits: Mapping[int, NDArray[np.uint8]]) -> 
     """For each memory, each question token's best closeness: its vector against signs of unit length."""
     dimension = query.shape[1]
     ones = np.unpackbits(np.concatenate(list(bits.values())), axis=1, count=dimension).astype(np.float32)
-    # A sign is 2 · bit − 1.
-    close = ((2 * (ones @ query.T) - query.sum(axis=1)) / np.float32(np.sqrt(dimension))).astype(np.float32)
+    # A sign is 2 · bit − 1. vecdot, not @: BLAS wakes its threads for this and may wait milliseconds for them.
+    close = (2 * np.vecdot(ones[:, None], query[None]) - query.sum(axis=1)) / np.float32(np.sqrt(dimension))
     starts = np.cumsum([0, *(len(tokens) for tokens in bits.values())][:-1])
     return dict(zip(bits, np.maximum.reduceat(close, starts, axis=0), strict=True))
 

@@ -23,6 +23,7 @@ from memhub_mcp.retrieval.candidates import Asked, commit_hits, memory_hits
 from memhub_mcp.retrieval.meaning import read_meanings
 from memhub_mcp.retrieval.priors import prior
 from memhub_mcp.retrieval.rerank import rerank
+from memhub_mcp.retrieval.spreading import spread
 from memhub_mcp.retrieval.terms import parse_query
 from memhub_mcp.store.file import Store
 
@@ -110,7 +111,7 @@ class Recall:
             replace(hit, score=hit.score * prior(hit.memory, now, branch)) if isinstance(hit, MemoryHit) else hit
             for hit in reranked.hits
         )
-        found = _few_commits(found)[:limit]
+        found = _few_commits(spread(found))[:limit]
         found = _best_first([*found, *_linked(found, places)])[:limit]
         dense = next((meaning.state for meaning in meanings if meaning.state != "on"), "on")
         why = "; ".join(dict.fromkeys(part.why for part in (*meanings, reranked) if part.why))
