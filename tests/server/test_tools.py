@@ -140,6 +140,7 @@ async def test_resources_and_prompts_speak_of_what_is_stored(site: Site):
         assert "The queue is drained at midnight" in await read(client, f"memhub://memories/{memory}")
         assert "queue" in await read(client, "memhub://workspace")
         assert "README.md" in await read(client, "memhub://history/README.md")
+        assert '"name":"bge-m3","kind":"embedder","state":"absent"' in await read(client, "memhub://models")
         prompt = (await client.get_prompt("recall_context", {"task": "drain the queue"})).messages[0].content.text
         evidence = re.search("<memhub-evidence>\n(.*)\n</memhub-evidence>", prompt)
         assert evidence

@@ -15,6 +15,7 @@ from memhub_mcp.server.door import Door
 from memhub_mcp.server.surface import SURFACE
 from memhub_mcp.server.tools import compact
 from memhub_mcp.service.hub import Hub
+from memhub_mcp.service.models import ModelShelf
 
 _MEMORY = "memhub://memories/"
 _HISTORY = "memhub://history/"
@@ -69,6 +70,8 @@ def _reader(uri: str) -> Callable[[Hub, Caller], tuple[str, str]] | None:
         return _status
     if uri == "memhub://workspace":
         return _workspace
+    if uri == "memhub://models":
+        return _models
     if uri.startswith(_MEMORY):
         return partial(_memory, unquote(uri.removeprefix(_MEMORY)))
     if uri.startswith(_HISTORY) and _is_inside(path := unquote(uri.removeprefix(_HISTORY))):
@@ -88,6 +91,10 @@ def _status(hub: Hub, caller: Caller) -> tuple[str, str]:
 
 def _workspace(hub: Hub, caller: Caller) -> tuple[str, str]:
     return "text/markdown", hub.memories.digest(caller)
+
+
+def _models(hub: Hub, caller: Caller) -> tuple[str, str]:
+    return "application/json", compact(ModelShelf(hub.settings).list())
 
 
 def _memory(memory_id: str, hub: Hub, caller: Caller) -> tuple[str, str]:
