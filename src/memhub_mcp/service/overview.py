@@ -14,9 +14,16 @@ _PREFIX = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:|\[[^\]]*\])\s*")
 _REFERENCE = re.compile(r"\s*[(\[]?(?:#|gh-|pr )\d+[)\]]?\.?$", re.IGNORECASE)
 _ROUTINE = re.compile(r"^(?:merge|bump|release|update|version|v?\d|revert|wip|typo)\b", re.IGNORECASE)
 _IMPERATIVE = re.compile(
-    r"^(?:add|allow|avoid|cache|change|check|clean|convert|disable|drop|enable|ensure|fix|forbid|handle|ignore|improve|"
-    r"introduce|keep|limit|make|move|prefer|prevent|raise|read|reduce|refuse|remove|rename|replace|require|return|"
-    r"rewrite|send|set|simplify|skip|split|stop|store|support|switch|use|validate|warn|write)\b",
+    "^(?:"
+    + "|".join(
+        (
+            "add allow answer ask avoid begin bring build cache change check clean convert disable drop enable ensure "
+            "find fix forbid give handle ignore improve keep let limit look make move prefer prevent raise read reduce "
+            "refuse remove rename replace require return rintroduce rrewrite send set show simplify skip split start stop "
+            "store support switch take teach tell test turn use validate warn write"
+        ).split()
+    )
+    + r")\b",
     re.IGNORECASE,
 )
 
