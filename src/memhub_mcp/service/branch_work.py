@@ -5,7 +5,7 @@ landed on a commit that does: one with the same patch-id (rebase, cherry-pick), 
 to there (squash), or one where every path the branch touched is as the branch left it. What git will prune is kept.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from memhub_mcp.domain.branch import Anchor, BranchFacts
@@ -214,15 +214,25 @@ class BranchWork:
                     yield anchor, match.found
 
     def _as_left(self, changed: Collection[str], new: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Commits that made the last of a branch's paths what the branch had made it."""
         for branch, commit in {*self._moved(changed), *self._touched(new)}:
             facts = self._store.branches.get(branch)
             if facts is None or facts.merge_base is None or not holds_paths(self._history, commit, facts.paths):
                 continue
-            if self._history.is_ancestor(commit, facts.merge_base):
+            if self._history.is_ancestor(commit, facts.merge_base) or not self._touches(commit, facts):
                 continue
             for anchor, own in self._anchored(branch):
                 if not self._history.is_ancestor(own, commit):  # otherwise it is seen from there anyway
                     yield anchor, commit
+
+    def _touches(self, commit: str, facts: BranchFacts) -> bool:
+        """Whether `commit` changed one of the branch's paths; what has them as they were before changed nothing."""
+        changed = self._changed(commit)
+        return changed is not None and not facts.paths.keys().isdisjoint(changed)
+
+    def _changed(self, commit: str) -> Mapping[str, str | None] | None:
+        parents = self._history.parents(commit)
+        return self._history.changed(parents[0] if parents else None, commit)
 
     def _rewritten(self, absorbed: Collection[str]) -> Iterator[tuple[int, str]]:
         """Anchors of commits that were amended away, at the one made instead, if main had that before we looked."""
@@ -246,8 +256,7 @@ class BranchWork:
     def _touched(self, new: Sequence[str]) -> Iterator[tuple[str, str]]:
         """New commits with the branches that left a path as the commit left it."""
         for commit in new:
-            parents = self._history.parents(commit)
-            changed = self._history.changed(parents[0] if parents else None, commit)
+            changed = self._changed(commit)
             for branch in self._store.landings.same_blob(changed.items()) if changed else ():
                 yield branch, commit
 
