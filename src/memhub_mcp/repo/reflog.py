@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from memhub_mcp.repo.plain_files import read_beginning, read_plain_file
 _HEADS = "refs/heads/"
 _LARGEST_BYTES = 4 << 20
 _LONGEST_LINE = 4_096
+_LATEST = 253_402_300_799  # the end of the year 9999: a log may say anything
 _LINE = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.{0,1000}?) (\d{1,20}) ([+-]\d{4})(?:\t(.*))?")
 _MOVED_ONLY = re.compile(r"reset:|branch:|checkout:|clone:|fetch|update by push|.*: fast-forward", re.IGNORECASE)
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
@@ -23,6 +25,11 @@ class LogEntry:
     new: str
     stamp: str
     message: str
+
+    @property
+    def at(self) -> datetime:
+        """When the branch moved."""
+        return datetime.fromtimestamp(min(int(self.stamp.split(" ")[-2]), _LATEST), UTC)
 
     @property
     def is_commit(self) -> bool:
@@ -58,6 +65,14 @@ class BranchLog:
             if self.entries[position].new == commit:
                 return self.entries[position + 1 :]
         return self.entries
+
+    def between(self, first: datetime, last: datetime) -> tuple[LogEntry, ...]:
+        """The entries of that time, the whole seconds it begins and ends in included."""
+        return tuple(entry for entry in self.entries if first.replace(microsecond=0) <= entry.at <= last)
+
+    def tip_at(self, time: datetime) -> str | None:
+        """Where the branch stood at `time`; None when the log does not reach back so far."""
+        return next((entry.new for entry in reversed(self.entries) if entry.at <= time), None)
 
     def was_called(self, name: str) -> bool:
         """Whether the branch had the name `name` once."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memhub_mcp.domain.revision import EditEvent
+from memhub_mcp.repo.ignored import Withheld
 from memhub_mcp.service.scope import Scopes
 
 
@@ -19,22 +20,40 @@ def record_edit(scopes: Scopes, event: EditEvent) -> bool:
     scope = scopes.of_file(file)
     if scope is None or scope.store is None or scope.checkout is None or not file.is_relative_to(scope.checkout.root):
         return False
-    placed = replace(event, path=file.relative_to(scope.checkout.root).as_posix())
+    root = scope.checkout.root
+    before = Path(event.cwd or "/", event.old_path) if event.old_path else None
+    placed = replace(
+        event,
+        path=file.relative_to(root).as_posix(),
+        old_path=before.relative_to(root).as_posix() if before and before.is_relative_to(root) else event.old_path,
+    )
+    kept = without_texts(placed) if is_withheld(placed, Withheld(scope.checkout)) else placed
+    branch = event.branch or scope.checkout.branch
     with scope.store.write() as tx:
         session = None
         if event.session is not None:
             session = scope.store.sessions.ensure(
-                tx, event.source, event.session, event.time, scope.checkout.branch, scope.checkout.head
+                tx, event.source, event.session, event.time, branch, scope.checkout.head
             ).id
         return scope.store.edits.add(
             tx,
-            placed,
+            kept,
             id=f"e_{secrets.token_hex(6)}",
             identity=identity(placed),
-            branch=scope.checkout.branch,
+            branch=branch,
             head=scope.checkout.head,
             session=session,
         )
+
+
+def is_withheld(event: EditEvent, withheld: Withheld) -> bool:
+    """Whether the texts of an edit are not to be kept, by its path now or before."""
+    return withheld.holds(event.path) or (event.old_path is not None and withheld.holds(event.old_path))
+
+
+def without_texts(event: EditEvent) -> EditEvent:
+    """The edit with its path and the sizes of its hunks alone."""
+    return replace(event, old_text=None, new_text=None, content_after=None, hash_after=None)
 
 
 def identity(event: EditEvent) -> bytes:
