@@ -14,16 +14,11 @@ _PREFIX = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:|\[[^\]]*\])\s*")
 _REFERENCE = re.compile(r"\s*[(\[]?(?:#|gh-|pr )\d+[)\]]?\.?$", re.IGNORECASE)
 _ROUTINE = re.compile(r"^(?:merge|bump|release|update|version|v?\d|revert|wip|typo)\b", re.IGNORECASE)
 _IMPERATIVE = re.compile(
-    "^(?:"
-    + "|".join(
-        (
-            "add allow answer ask avoid begin bring build cache change check clean convert disable drop enable ensure "
-            "find fix forbid give handle ignore improve keep let limit look make move prefer prevent raise read reduce "
-            "refuse remove rename replace require return rintroduce rrewrite send set show simplify skip split start stop "
-            "store support switch take teach tell test turn use validate warn write"
-        ).split()
-    )
-    + r")\b",
+    r"^(?:add|allow|answer|ask|avoid|begin|bring|build|cache|change|check|clean|convert|disable|"
+    r"drop|enable|ensure|find|fix|forbid|give|handle|ignore|improve|introduce|keep|let|limit|"
+    r"look|make|move|prefer|prevent|raise|read|reduce|refuse|remove|rename|replace|require|"
+    r"return|rewrite|send|set|show|simplify|skip|split|start|stop|store|support|switch|take|"
+    r"teach|tell|test|turn|use|validate|warn|write)\b",
     re.IGNORECASE,
 )
 
@@ -67,4 +62,4 @@ def _question(messages: list[str]) -> str | None:
     for subject in telling:
         if _IMPERATIVE.match(subject):
             return f"Why did we {subject[0].lower()}{subject[1:]}?"
-    return f"What do we know about {telling[0]}?" if telling else None
+    return f'What do we know about "{telling[0]}"?' if telling else None
