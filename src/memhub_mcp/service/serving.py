@@ -15,12 +15,11 @@ from memhub_mcp.domain.replies import SwitchReply
 from memhub_mcp.errors import ModelAway, ModelError, StoreError
 from memhub_mcp.models.load import EmbedderDoor, Models
 from memhub_mcp.models.protocols import Embedder
-from memhub_mcp.service.embedding import EVERYTHING, embed_memories
+from memhub_mcp.service.embedding import EVERYTHING, LEASE_S, embed_memories
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.vectors import EmbeddingSpaceRow
 
 BATCH = 8  # memories a lease: a killed process leaves at most these to the next one, after LEASE_S
-LEASE_S = 60.0
 DUE_BEFORE_SEARCH = 32
 LONGEST_BEFORE_SEARCH = 20_000  # characters; a longer text is left to idle time
 KEPT = timedelta(days=7)

@@ -40,6 +40,8 @@ _COUNT_MEMORIES = "SELECT count(*) FROM memory"
 _RETIRED = "SELECT id, name, dimension, state FROM embedding_space WHERE state = 'retired' AND changed_at < ?"
 _DISCARD = """DELETE FROM vector WHERE id IN (SELECT v.id FROM vector AS v
     JOIN embedding_space AS s ON s.id = v.space WHERE s.state = 'retired' AND s.changed_at < ? LIMIT ?)"""
+_DISCARD_TOKENS = """DELETE FROM token_bits WHERE rowid IN (SELECT t.rowid FROM token_bits AS t
+    JOIN embedding_space AS s ON s.id = t.space WHERE s.state = 'retired' AND s.changed_at < ? LIMIT ?)"""
 _DISCARD_SPACES = """DELETE FROM embedding_space WHERE state = 'retired' AND changed_at < ?
     AND NOT EXISTS (SELECT 1 FROM vector WHERE space = embedding_space.id)"""
 
@@ -58,6 +60,8 @@ _DONE = """DELETE FROM embedding_queue
     WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
 _RELEASE = """UPDATE embedding_queue SET lease_until = 0, attempts = attempts - 1
     WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
+_RENEW = """UPDATE embedding_queue SET lease_until = ?
+    WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
 _PENDING = f"SELECT count(*) FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS}"
 _IS_FILLED = f"""SELECT 1 FROM embedding_space WHERE id = ? AND state = 'filling' AND NOT EXISTS (
     SELECT 1 FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS})"""
@@ -65,6 +69,7 @@ _DIMENSION = "SELECT dimension FROM embedding_space WHERE id = ?"
 _PUT = """INSERT OR REPLACE INTO vector (memory, key, space, bits, vector)
     SELECT seq, ?, ?, ?, ? FROM memory WHERE seq = ?"""
 _FORGET = "DELETE FROM vector WHERE space = ? AND memory IN (SELECT value FROM json_each(?))"
+_FORGET_TOKENS = "DELETE FROM token_bits WHERE space = ? AND memory IN (SELECT value FROM json_each(?))"
 _OF = """SELECT memory, key, vector FROM vector
     WHERE space = ? AND length(vector) = ? AND memory IN (SELECT value FROM json_each(?)) ORDER BY memory, key"""
 
@@ -169,11 +174,13 @@ class Vectors:
 
     def discard(self, tx: Transaction, limit: int, before: datetime) -> int:
         """Remove up to `limit` vectors of spaces that retired before that moment; 0 when all are gone."""
-        tx.run(_DISCARD, (to_micros(before), limit))
-        removed = tx.changes
-        if not removed:
-            tx.run(_DISCARD_SPACES, (to_micros(before),))
-        return removed
+        moment = to_micros(before)
+        for sql in (_DISCARD, _DISCARD_TOKENS):
+            tx.run(sql, (moment, limit))
+            if tx.changes:
+                return tx.changes
+        tx.run(_DISCARD_SPACES, (moment,))
+        return 0
 
     def put(self, tx: Transaction, seq: int, key: int, space: int, vector: NDArray[np.float32]) -> None:
         """Keep a unit vector. A memory that was erased meanwhile gets none."""
@@ -189,7 +196,9 @@ class Vectors:
 
     def forget(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
         """Remove the vectors of these memories in one space, before others take their place."""
-        tx.run(_FORGET, (space, to_json(seqs)))
+        gone = to_json(seqs)
+        tx.run(_FORGET, (space, gone))
+        tx.run(_FORGET_TOKENS, (space, gone))
 
     def enqueue(self, tx: Transaction, seq: int) -> None:
         """Ask for the vectors of a new or changed memory; those of an earlier wording go."""
@@ -206,6 +215,10 @@ class Vectors:
     def done(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
         """Take claimed memories off the queue; one that changed since stays on it."""
         tx.run(_DONE, (space, to_json(seqs)))
+
+    def renew(self, tx: Transaction, space: int, seqs: Iterable[int], lease_s: float) -> None:
+        """Go on holding claimed memories for `lease_s` from now."""
+        tx.run(_RENEW, (to_micros(self._clock()) + int(lease_s * 1e6), space, to_json(seqs)))
 
     def release(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
         """Give claimed memories back: nothing was tried with them."""
