@@ -16,6 +16,7 @@ from memhub_mcp.service.reporting import Reporting
 from memhub_mcp.service.scope import Scopes
 from memhub_mcp.service.serving import Serving
 from memhub_mcp.service.stores import Stores
+from memhub_mcp.service.workspaces import WorkspaceChanges
 from memhub_mcp.service.tracing import Tracing
 from memhub_mcp.settings import Settings
 from memhub_mcp.store.workspaces import Workspaces
@@ -62,7 +63,8 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         memories=memories,
         history=History(scopes=scopes, tracing=tracing, indexing=indexing),
         indexing=indexing,
-        importing=Importing(scopes=scopes),
+        importing=Importing(scopes=scopes, keeps_turns=settings.capture == "all"),
         maintenance=maintenance,
+        workspaces=WorkspaceChanges(settings=settings, registry=registry, stores=stores, clock=clock),
         on_close=close,
     )

@@ -9,6 +9,7 @@ from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.memories import Memories
 from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.workspaces import WorkspaceChanges
 from memhub_mcp.settings import Settings
 
 
@@ -23,6 +24,7 @@ class Hub:
     indexing: Indexing
     importing: Importing
     maintenance: Maintenance
+    workspaces: WorkspaceChanges
     on_close: Callable[[], None]
 
     def close(self) -> None:

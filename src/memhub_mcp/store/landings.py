@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memhub_mcp.domain.branch import Reach
-from memhub_mcp.store.connection import Database, Transaction
+from memhub_mcp.store.connection import Database, Reader, Transaction
 from memhub_mcp.store.values import to_json
 
 _KEPT_HEADS = 16
@@ -78,6 +78,10 @@ SELECT (
 FROM common AS older
 WHERE winner <> older.seq
 AND EXISTS (SELECT 1 FROM common AS other WHERE other.subject_key = older.subject_key AND other.tier = 'branch')
+"""
+_SUBJECTS = """
+SELECT seq, subject_key FROM memory
+WHERE status = 'active' AND subject_key IS NOT NULL AND seq IN (SELECT value FROM json_each(?))
 """
 _TWINS = """
 SELECT old.id, new.id FROM anchor AS old JOIN anchor AS new ON new.commit_sha IS old.commit_sha
@@ -222,6 +226,10 @@ class Landings:
     def rivals(self, anchors: Iterable[int]) -> list[tuple[int, int]]:
         """(latest, older): active memories of one subject, at least one of them of a branch, at one of `anchors`."""
         return [(latest, older) for latest, older in self._db.read(_RIVALS, (to_json(anchors),))]
+
+    def subjects_of(self, seqs: Iterable[int], *, reader: Reader) -> list[tuple[int, str]]:
+        """(row, key of its subject) of the active memories at these rows that have one."""
+        return [(seq, key) for seq, key in reader.read(_SUBJECTS, (to_json(seqs),))]
 
     def rename(self, tx: Transaction, old: str, new: str) -> None:
         """What stood on branch `old` stands on `new` from now on. What was seen of both has to be seen anew."""
