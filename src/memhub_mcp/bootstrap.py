@@ -63,7 +63,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         memories=memories,
         history=History(scopes=scopes, tracing=tracing, indexing=indexing),
         indexing=indexing,
-        importing=Importing(scopes=scopes, keeps_turns=settings.capture == "all"),
+        importing=Importing(scopes=scopes),
         maintenance=maintenance,
         workspaces=WorkspaceChanges(settings=settings, registry=registry, stores=stores, clock=clock),
         on_close=close,
