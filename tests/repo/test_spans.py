@@ -2,12 +2,11 @@
 
 from itertools import pairwise
 
-import pygit2
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memhub_mcp.domain.revision import Hunk, Span, Spans
-from memhub_mcp.repo.diff import patch_hunks
+from memhub_mcp.repo.contents import patch_of
 from memhub_mcp.repo.spans import carry_back, carry_forward, hull, union
 
 lines = st.lists(st.sampled_from("abcdefgh"), max_size=24)
@@ -16,7 +15,7 @@ span = st.tuples(st.integers(0, 24), st.integers(0, 24)).map(lambda ends: (min(e
 
 def difference(before: list[str], after: list[str]) -> tuple[Hunk, ...]:
     old, new = ("".join(f"{line}\n" for line in text).encode() for text in (before, after))
-    return patch_hunks(pygit2.Patch.create_from(old, new, context_lines=0, interhunk_lines=0))
+    return patch_of(old, new)[0]
 
 
 def naive(spans: Spans, before: list[str], after: list[str], hunks: tuple[Hunk, ...]) -> tuple[set[int], bool]:

@@ -5,10 +5,11 @@ from collections import OrderedDict
 import pygit2
 
 from memhub_mcp.domain.revision import Hunk, Spans
-from memhub_mcp.repo.diff import BLOB_LIMIT_BYTES, patch_hunks
 
+BLOB_LIMIT_BYTES = 8 * 1024 * 1024
 _KEPT_BYTES = 32 * 1024 * 1024
 _KEPT_DIFFERENCES = 4_096
+_BLOCK = 1_024
 
 
 class Contents:
@@ -21,6 +22,13 @@ class Contents:
         self._lines: tuple[str, list[str] | None] = ("", None)
         self._split: tuple[str, list[bytes]] = ("", [])
         self._hunks: OrderedDict[tuple[str | None, str | None], tuple[Hunk, ...] | None] = OrderedDict()
+
+    def size(self, blob: str) -> int | None:
+        """The bytes a blob has; None when it is not here."""
+        try:
+            return self._repo.odb.read_header(pygit2.Oid(hex=blob))[1]
+        except (pygit2.GitError, KeyError, ValueError):
+            return None
 
     def data(self, blob: str) -> bytes | None:
         """The bytes of a blob; None when it is not here or over the limit."""
@@ -65,12 +73,12 @@ class Contents:
         return self._hunks[key]
 
     def _read(self, blob: str) -> bytes | None:
+        size = self.size(blob)
+        if size is None or size > BLOB_LIMIT_BYTES:
+            return None
         try:
-            oid = pygit2.Oid(hex=blob)
-            if self._repo.odb.read_header(oid)[1] > BLOB_LIMIT_BYTES:
-                return None
-            return self._repo.odb.read(oid)[1]
-        except (pygit2.GitError, KeyError, ValueError):
+            return self._repo.odb.read(pygit2.Oid(hex=blob))[1]
+        except (pygit2.GitError, KeyError):
             return None
 
 
@@ -78,7 +86,34 @@ def difference(before: bytes | None, after: bytes | None) -> tuple[Hunk, ...] | 
     """The lines that changed between two texts; None when one is unknown or binary."""
     if before is None or after is None or is_binary(before) or is_binary(after):
         return None
-    return patch_hunks(pygit2.Patch.create_from(before, after, context_lines=0, interhunk_lines=0))
+    return patch_of(before, after)[0]
+
+
+def patch_of(before: bytes, after: bytes) -> tuple[tuple[Hunk, ...], bytes]:
+    """The lines that changed between two texts, without context, and the same as patch text with libgit2's header.
+
+    Texts, not blobs: no attribute and no setting of a repository has a say.
+    """
+    end = _common_end(before, after)
+    if end:
+        before, after = before[: len(before) - end], after[: len(after) - end]
+    patch = pygit2.Patch.create_from(before, after, context_lines=0, interhunk_lines=0)
+    hunks = tuple(Hunk(each.old_start, each.old_lines, each.new_start, each.new_lines) for each in patch.hunks)
+    return hunks, patch.data
+
+
+def _common_end(before: bytes, after: bytes) -> int:
+    """How many bytes of a common end need not be compared again, at the end of a line.
+
+    Source: git's xdiff-interface.c, `trim_common_tail`; where a change repeats its surroundings, this decides which
+    lines count as changed.
+    """
+    trimmed, smaller = 0, min(len(before), len(after))
+    first, second = len(before), len(after)
+    while trimmed + _BLOCK <= smaller and before[first - _BLOCK : first] == after[second - _BLOCK : second]:
+        trimmed, first, second = trimmed + _BLOCK, first - _BLOCK, second - _BLOCK
+    line_end = before.find(b"\n", first, first + trimmed)
+    return max(0, trimmed - (line_end + 1 - first)) if line_end >= 0 else 0
 
 
 def is_binary(data: bytes) -> bool:

@@ -10,10 +10,10 @@ from pygit2.enums import DeltaStatus, DiffFind, DiffOption, SortMode
 
 from memhub_mcp.domain.revision import ChangeKind, Commit, FileChange, Hunk
 from memhub_mcp.errors import RepoError
+from memhub_mcp.repo.contents import BLOB_LIMIT_BYTES, Contents, is_binary, patch_of
 from memhub_mcp.repo.objects import author_text, message_text, moment, open_objects, path_text
 
 PATCH_LIMIT_BYTES = 64 * 1024
-BLOB_LIMIT_BYTES = 8 * 1024 * 1024
 RENAME_LIMIT = 400
 EXACT_RENAMES_ABOVE = 2_000  # comparing contents grows with adds times deletes
 _BATCH = 500
@@ -52,6 +52,7 @@ def walk_commits(
         RepoError: the repository cannot be opened or walked.
     """
     repo = open_objects(root)
+    contents = Contents(repo)
     try:
         walker = repo.walk(None, SortMode.TIME)
         for tip in tips:
@@ -64,7 +65,7 @@ def walk_commits(
             seen = known(batch)
             for sha in batch:
                 if sha not in seen:
-                    yield read_commit(repo, sha, rules)
+                    yield read_commit(repo, sha, rules, contents)
     except (pygit2.GitError, KeyError) as error:
         raise RepoError(f"the history of {root} cannot be walked: {error}") from error
 
@@ -81,7 +82,7 @@ def count_commits(root: Path, tips: Sequence[str], hide: Sequence[str] = ()) -> 
     return sum(1 for _ in walker)
 
 
-def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
+def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules, contents: Contents | None = None) -> Commit:
     """One commit with its changes against each parent, as `read_changes` lists them, and its patch.
 
     The patch of a merge holds only what differs from all its parents: the resolution of conflicts.
@@ -89,7 +90,8 @@ def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
     commit = repo[sha].peel(pygit2.Commit)
     notes: list[str] = []
     writer = _PatchWriter(rules)
-    changes = _commit_changes(repo, commit, notes, writer)
+    contents = contents or Contents(repo)
+    changes = _commit_changes(contents, commit, notes, writer)
     return Commit(
         sha=sha,
         parents=tuple(str(parent) for parent in commit.parent_ids),
@@ -97,36 +99,36 @@ def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules) -> Commit:
         authored_at=moment(commit.author.time),
         committed_at=moment(commit.committer.time),
         message=rules.redact(message_text(commit)),
-        patch_id=_patch_id(repo, commit),
+        patch_id=_patch_id(contents, commit),
         changes=tuple(changes),
         patch=writer.text(notes),
         note="; ".join(dict.fromkeys(notes)) or None,
     )
 
 
-def read_changes(repo: pygit2.Repository, sha: str) -> list[FileChange]:
+def read_changes(repo: pygit2.Repository, sha: str, contents: Contents) -> list[FileChange]:
     """The changes of one commit against each parent.
 
     Against the first parent all are listed; against a later one only the paths that differ from every
     earlier parent as well: any other path is simply the one of that parent.
     """
-    return _commit_changes(repo, repo[sha].peel(pygit2.Commit), [], None)
+    return _commit_changes(contents, repo[sha].peel(pygit2.Commit), [], None)
 
 
 def _commit_changes(
-    repo: pygit2.Repository, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter | None"
+    contents: Contents, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter | None"
 ) -> list[FileChange]:
     parents = commit.parents
     if len(parents) > 1:
-        return _merge_changes(repo, commit, notes, writer)
+        return _merge_changes(contents, commit, notes, writer)
     if not parents and _has_hidden_parents(commit):
         notes.append("shallow clone: the parents of this commit are not here, its changes are unknown")
         return []
-    return _changes(repo, _diff(commit, parents[0] if parents else None), 0, notes, writer)
+    return _changes(contents, _diff(commit, parents[0] if parents else None), 0, notes, writer)
 
 
 def _merge_changes(
-    repo: pygit2.Repository, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter | None"
+    contents: Contents, commit: pygit2.Commit, notes: list[str], writer: "_PatchWriter | None"
 ) -> list[FileChange]:
     differing: set[str] | None = None
     diffs: list[pygit2.Diff] = []
@@ -143,9 +145,9 @@ def _merge_changes(
     out: list[FileChange] = []
     for number, diff in enumerate(diffs):
         if number == 0:
-            out += _changes(repo, diff, 0, notes, writer, shown=resolved)
+            out += _changes(contents, diff, 0, notes, writer, shown=resolved)
         elif listed[number]:
-            out += _changes(repo, diff, number, notes, None, only=listed[number])
+            out += _changes(contents, diff, number, notes, None, only=listed[number])
     return out
 
 
@@ -156,7 +158,7 @@ def _diff(commit: pygit2.Commit, parent: pygit2.Commit | None) -> pygit2.Diff:
 
 
 def _changes(
-    repo: pygit2.Repository,
+    contents: Contents,
     diff: pygit2.Diff,
     parent: int,
     notes: list[str],
@@ -168,13 +170,13 @@ def _changes(
     renamed = _find_renames(diff, notes)
     gone = set(renamed.values())
     out: list[FileChange] = []
-    for index, delta in enumerate(diff.deltas):
+    for delta in diff.deltas:
         new, old = path_text(delta.new_file.raw_path), path_text(delta.old_file.raw_path)
         if only is not None and new not in only:
             continue
         if delta.status is DeltaStatus.DELETED and old in gone:
             continue
-        change, text = _change(repo, diff, index, delta, parent, renamed.get(new), notes)
+        change, text = _change(contents, delta, parent, renamed.get(new), notes)
         out.append(change)
         if writer is not None and (shown is None or new in shown):
             writer.add(change, text)
@@ -182,9 +184,7 @@ def _changes(
 
 
 def _change(
-    repo: pygit2.Repository,
-    diff: pygit2.Diff,
-    index: int,
+    contents: Contents,
     delta: pygit2.DiffDelta,
     parent: int,
     exact_source: str | None,
@@ -200,19 +200,12 @@ def _change(
         kind, old_path, before = ChangeKind.RENAME, exact_source, after
     elif kind is ChangeKind.MODIFY and before == after:
         kind = ChangeKind.MODE
-    submodule = _SUBMODULE in (old_file.mode, new_file.mode)
     hunks: tuple[Hunk, ...] = ()
     text, binary = b"", False
-    if before != after and (submodule or not _is_large(repo, before, after)):
-        patch, binary, missing = _patch(repo, diff, index, before, after, submodule=submodule)
-        if missing:
-            notes.append("blobless clone: some contents are not here")
-        if patch is not None and not binary:
-            text = patch.data
-            hunks = () if submodule else tuple(_hunks(patch))
+    if _SUBMODULE in (old_file.mode, new_file.mode):
+        text = _pointer(before, after)
     elif before != after:
-        binary = True
-        notes.append(f"files over {BLOB_LIMIT_BYTES // 2**20} MiB were not compared")
+        hunks, text, binary = _compare(contents, before, after, notes)
     change = FileChange(
         path=path,
         old_path=old_path,
@@ -226,36 +219,28 @@ def _change(
     return change, text
 
 
-def _patch(
-    repo: pygit2.Repository, diff: pygit2.Diff, index: int, before: str | None, after: str | None, *, submodule: bool
-) -> tuple[pygit2.Patch | None, bool, bool]:
-    """The patch, whether the contents are binary, and whether contents are missing."""
-    try:
-        patch = diff[index]
-        if patch is None or submodule or not patch.delta.is_binary:
-            return patch, False, False
-        if any(blob is not None and _blob(repo, blob).is_binary for blob in (before, after)):
-            return None, True, False
-        return blob_patch(repo, before, after), False, False  # text that an attribute declared binary
-    except (pygit2.GitError, KeyError):
-        return None, False, True
+def _compare(
+    contents: Contents, before: str | None, after: str | None, notes: list[str]
+) -> tuple[tuple[Hunk, ...], bytes, bool]:
+    """Hunks and patch text of two blobs, and whether they are to be taken as binary."""
+    old = contents.data(before) if before else b""
+    new = contents.data(after) if after else b""
+    if old is None or new is None:
+        if any(blob and contents.size(blob) is None for blob in (before, after)):
+            notes.append("blobless clone: some contents are not here")
+            return (), b"", False
+        notes.append(f"files over {BLOB_LIMIT_BYTES // 2**20} MiB were not compared")
+        return (), b"", True
+    if is_binary(old) or is_binary(new):
+        return (), b"", True
+    hunks, text = patch_of(old, new)
+    return hunks, text, False
 
 
-def blob_patch(repo: pygit2.Repository, before: str | None, after: str | None) -> pygit2.Patch:
-    """The zero-context difference of two blobs, as text whatever the attributes say. None is an empty file."""
-    old = _blob(repo, before) if before else None
-    new = _blob(repo, after) if after else None
-    return pygit2.Patch.create_from(old, new, flag=DiffOption.FORCE_TEXT, context_lines=0, interhunk_lines=0)
-
-
-def patch_hunks(patch: pygit2.Patch) -> tuple[Hunk, ...]:
-    """The changed ranges of a zero-context patch."""
-    return tuple(_hunks(patch))
-
-
-def _hunks(patch: pygit2.Patch) -> Iterator[Hunk]:
-    for hunk in patch.hunks:
-        yield Hunk(hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines)
+def _pointer(before: str | None, after: str | None) -> bytes:
+    """A submodule's commits, as git shows them."""
+    lines = [f"{sign}Subproject commit {sha}\n" for sign, sha in (("-", before), ("+", after)) if sha]
+    return f"\n@@ -1 +1 @@\n{''.join(lines)}".encode()
 
 
 def _find_renames(diff: pygit2.Diff, notes: list[str]) -> dict[str, str]:
@@ -282,13 +267,13 @@ def _find_renames(diff: pygit2.Diff, notes: list[str]) -> dict[str, str]:
     return found
 
 
-def _patch_id(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
+def _patch_id(contents: Contents, commit: pygit2.Commit) -> str | None:
     """Of the zero-context difference to the first parent, renames not looked for; None for merges and huge commits."""
     parents = commit.parents
     if len(parents) > 1 or (not parents and _has_hidden_parents(commit)):
         return None
     diff = _diff(commit, parents[0] if parents else None)
-    if not 0 < len(diff) <= EXACT_RENAMES_ABOVE or _too_large(repo, diff):
+    if not 0 < len(diff) <= EXACT_RENAMES_ABOVE or _too_large(contents, diff):
         return None
     try:
         return str(diff.patchid)
@@ -296,28 +281,13 @@ def _patch_id(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
         return None
 
 
-def _too_large(repo: pygit2.Repository, diff: pygit2.Diff) -> bool:
+def _too_large(contents: Contents, diff: pygit2.Diff) -> bool:
     return any(
-        _is_large(repo, str(delta.old_file.id), str(delta.new_file.id))
+        (contents.size(str(file.id)) or 0) > BLOB_LIMIT_BYTES
         for delta in diff.deltas
-        if _SUBMODULE not in (delta.old_file.mode, delta.new_file.mode)
+        for file in (delta.old_file, delta.new_file)
+        if file.mode not in (0, _SUBMODULE)
     )
-
-
-def _is_large(repo: pygit2.Repository, *blobs: str | None) -> bool:
-    for blob in blobs:
-        if blob is None or not blob.strip("0"):
-            continue
-        try:
-            if repo.odb.read_header(blob)[1] > BLOB_LIMIT_BYTES:
-                return True
-        except (pygit2.GitError, KeyError):
-            continue
-    return False
-
-
-def _blob(repo: pygit2.Repository, blob: str) -> pygit2.Blob:
-    return repo[blob].peel(pygit2.Blob)
 
 
 def _has_hidden_parents(commit: pygit2.Commit) -> bool:

@@ -13,6 +13,7 @@ from memhub_mcp.repo.objects import open_objects
 from memhub_mcp.repo.plain_files import read_plain_file
 
 _MOST_BRANCHES = 1_000
+_LARGEST_BOUNDARY = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ def read_tips(root: Path) -> Tips:
     with suppress(pygit2.GitError, KeyError):  # before the first commit there is none
         found[str(repo.references["HEAD"].peel(pygit2.Commit).id)] = None
     found |= dict.fromkeys(tip for _, tip in _branches(repo, "refs/heads/"))
-    return Tips(tuple(found), _boundary(root))
+    layout = find_layout(root)
+    return Tips(tuple(found), read_boundary(layout.common_dir) if layout else frozenset())
 
 
 def _branches(repo: pygit2.Repository, prefix: str) -> Iterator[tuple[str, str]]:
@@ -46,9 +48,9 @@ def _branches(repo: pygit2.Repository, prefix: str) -> Iterator[tuple[str, str]]
             continue  # its commit is not here
 
 
-def _boundary(root: Path) -> frozenset[str]:
-    layout = find_layout(root)
-    data = read_plain_file(layout.common_dir / "shallow") if layout else None
+def read_boundary(common_dir: Path) -> frozenset[str]:
+    """The commits whose parents a shallow clone left out; none in a whole one."""
+    data = read_plain_file(common_dir / "shallow", max_bytes=_LARGEST_BOUNDARY)
     return frozenset((data or b"").decode("ascii", "replace").split())
 
 

@@ -13,23 +13,45 @@ from memhub_mcp.repo.moves import find_origin
 from memhub_mcp.repo.objects import author_text, message_text, moment, raw_path
 
 
-class WalkedHistory:
-    """Commits as libgit2 has them. Not for several threads at once."""
+class CommitGraph:
+    """What was read of the commits of a repository; they never change. Threads may share it."""
 
-    def __init__(self, repo: pygit2.Repository) -> None:
+    def __init__(self) -> None:
+        self.parents: dict[str, tuple[str, ...]] = {}
+        self.trees: dict[str, pygit2.Oid] = {}
+        self.folders: dict[tuple[pygit2.Oid, str], pygit2.Oid | None] = {}
+        self.order: tuple[str, list[str]] = ("", [])
+
+    @property
+    def size(self) -> int:
+        """How many things are kept."""
+        return len(self.parents) + len(self.folders)
+
+
+class WalkedHistory:
+    """Commits as libgit2 has them. Not for several threads at once; the graph may be shared."""
+
+    def __init__(self, repo: pygit2.Repository, graph: CommitGraph | None = None) -> None:
         self.contents = Contents(repo)
         self._repo = repo
-        self._parents: dict[str, tuple[str, ...]] = {}
-        self._trees: dict[str, pygit2.Oid] = {}
+        graph = graph or CommitGraph()
+        self._graph = graph
+        self._parents = graph.parents
+        self._trees = graph.trees
+        self._folders = graph.folders
         self._blobs: dict[tuple[str, str], str | None] = {}
-        self._folders: dict[tuple[pygit2.Oid, str], pygit2.Oid | None] = {}
         self._changes: tuple[str, list[FileChange]] = ("", [])
 
     def order(self, head: str) -> Iterable[str]:
         """Every commit reachable from `head`, children before parents."""
-        for commit in self._repo.walk(head, SortMode.NONE):
-            self._keep(str(commit.id), commit)
-        return order_of(head, self.parents)
+        kept, order = self._graph.order
+        if kept != head:
+            if not self._parents:  # one walk is cheaper than asking for each
+                for commit in self._repo.walk(head, SortMode.NONE):
+                    self._keep(str(commit.id), commit)
+            order = order_of(head, self.parents)
+            self._graph.order = (head, order)
+        return order
 
     def parents(self, sha: str) -> Sequence[str]:
         """The parents of a commit; none where a shallow clone ends."""
@@ -93,10 +115,10 @@ class WalkedHistory:
         return found
 
     def _keep(self, sha: str, commit: pygit2.Commit) -> None:
-        self._parents[sha] = tuple(map(str, commit.parent_ids))
         self._trees[sha] = commit.tree_id
+        self._parents[sha] = tuple(map(str, commit.parent_ids))
 
     def _changes_of(self, sha: str) -> list[FileChange]:
         if self._changes[0] != sha:
-            self._changes = (sha, read_changes(self._repo, sha))
+            self._changes = (sha, read_changes(self._repo, sha, self.contents))
         return self._changes[1]

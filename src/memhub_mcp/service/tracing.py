@@ -5,21 +5,26 @@ import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 from memhub_mcp.capture.redact import redact
 from memhub_mcp.domain.revision import ChangeKind, Commit, CommitLine, FileChange, Spans
+from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.repo.contents import Contents
 from memhub_mcp.repo.diff import read_commit
 from memhub_mcp.repo.lineage import History, Origin, Step, order_of
 from memhub_mcp.repo.moves import find_origin
 from memhub_mcp.repo.objects import open_objects
-from memhub_mcp.repo.walked import WalkedHistory
+from memhub_mcp.repo.tips import read_boundary
+from memhub_mcp.repo.walked import CommitGraph, WalkedHistory
 from memhub_mcp.service.indexing import TEXT_RULES
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.ancestry import Ancestry
 from memhub_mcp.store.file import Store
 
 _KEPT_ORDERS = 4
+_KEPT_GRAPHS = 4
+_MOST_KEPT = 200_000
 
 
 class _Graph:
@@ -37,6 +42,7 @@ class Tracing:
     def __init__(self) -> None:
         self._graphs: weakref.WeakKeyDictionary[Store, _Graph] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
+        self._walked: dict[tuple[Path, frozenset[str]], CommitGraph] = {}
 
     def history(self, scope: Scope, head: str) -> "BlockHistory":
         """The commits that lead to `head`.
@@ -45,12 +51,23 @@ class Tracing:
             RepoError: the repository cannot be read.
         """
         assert scope.checkout is not None
-        walked = WalkedHistory(open_objects(scope.checkout.root))
+        walked = WalkedHistory(open_objects(scope.checkout.root), self._graph_of(scope.checkout))
         if scope.store is None:
             return BlockHistory(head, walked, None)
         with self._lock:
             graph = self._graphs.setdefault(scope.store, _Graph(scope.store))
         return BlockHistory(head, walked, graph)
+
+    def _graph_of(self, checkout: Checkout) -> CommitGraph:
+        """What earlier calls read of the same repository; a clone that was deepened is read anew."""
+        key = (checkout.common_dir, read_boundary(checkout.common_dir))
+        with self._lock:
+            graph = self._walked.get(key)
+            if graph is None or graph.size > _MOST_KEPT:
+                while len(self._walked) >= _KEPT_GRAPHS:
+                    del self._walked[next(iter(self._walked))]
+                graph = self._walked[key] = CommitGraph()
+            return graph
 
     def read(self, scope: Scope, sha: str) -> Commit:
         """A commit that is not indexed yet."""
