@@ -78,8 +78,8 @@ def test_windows_sessions_are_understood(repo: GitRepository, hub: Hub, tmp_path
 
 def test_what_is_no_session_is_refused(repo: GitRepository, hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello\n")
-    for name in ("notes.txt", "missing.jsonl"):
-        with pytest.raises(InvalidInput):
+    for name, error in (("notes.txt", InvalidInput), ("missing.jsonl", NotFound)):
+        with pytest.raises(error):
             hub.importing.import_file(caller(repo), tmp_path / name)
     file = write_lines(tmp_path / "s1.jsonl", *session("/w"))
     with pytest.raises(NotFound):

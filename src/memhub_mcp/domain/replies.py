@@ -165,13 +165,25 @@ class SwitchReply(TypedDict):
 
 
 class ImportReply(TypedDict):
-    """What a transcript brought into the current workspace."""
+    """What transcripts brought into the current workspace, or would bring on a dry run.
+
+    `sessions` were read in `files`. Of their edits `edits` are new, `known` were there, `outside` lie elsewhere,
+    `failed` did not happen; `withheld` ones keep no texts. `facts` and `turns` are new memories.
+    """
 
     source: str
+    files: int
+    sessions: int
     edits: int
+    facts: int
     known: NotRequired[int]
     outside: NotRequired[int]
+    withheld: NotRequired[int]
     failed: NotRequired[int]
+    turns: NotRequired[int]
+    lines: NotRequired[int]
+    damaged: NotRequired[int]
+    dry_run: NotRequired[bool]
     scope: ScopeReply
     notes: NotRequired[list[str]]
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from memhub_mcp.domain.revision import EditEvent
-from memhub_mcp.repo.ignored import Withheld
 from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.withheld import Withheld
 
 
 def record_edit(scopes: Scopes, event: EditEvent) -> bool:

@@ -97,6 +97,13 @@ class Scopes:
         place = self._places.of_file(file)
         return self._scope(place, checkout_of(place.repository.layout)) if place and place.repository else None
 
+    def root_around(self, scope: Scope, folder: Path) -> Path | None:
+        """The root of the checkout that holds `folder`, if it is one of the workspace of `scope`."""
+        if scope.workspace is None:
+            return None
+        repository = self._places.same_store(folder, Place(workspace=scope.workspace))
+        return repository.layout.root if repository else None
+
     def close(self) -> None:
         """Let go of what still looks at a repository, before the stores are closed."""
         self._lookout.close()

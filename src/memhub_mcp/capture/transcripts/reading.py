@@ -1,5 +1,6 @@
 """A transcript of any host: told apart by what is in it, read by its host's reader."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +25,7 @@ READERS: MappingProxyType[str, Reader] = MappingProxyType(
 """What reads the transcripts of each host, by its source name."""
 
 _LOOKED_AT = 40
+_DATABASES = (".db", ".vscdb")
 _CODEX_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 
 
@@ -37,7 +39,16 @@ def read_transcript(path: Path, tally: Tally, *, source: str | None = None) -> I
     found = source or source_of(path)
     if found is None or found not in READERS:
         raise InvalidInput(f"{path} is no transcript of {', '.join(sorted(READERS))}; give the session file itself")
-    return READERS[found](path, tally)
+    return (
+        _from_database(READERS[found](path, tally), path) if path.suffix in _DATABASES else READERS[found](path, tally)
+    )
+
+
+def _from_database(records: Iterator[Record], path: Path) -> Iterator[Record]:
+    try:
+        yield from records
+    except sqlite3.Error as error:
+        raise InvalidInput(f"{path} cannot be read as the assistant's database ({error})") from error
 
 
 def source_of(path: Path) -> str | None:

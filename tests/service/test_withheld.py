@@ -6,7 +6,7 @@ import pytest
 from git_repository import GitRepository
 
 from memhub_mcp.repo.checkout import read_checkout
-from memhub_mcp.repo.ignored import Withheld
+from memhub_mcp.service.withheld import Withheld
 
 
 @pytest.fixture
