@@ -8,6 +8,9 @@ from hubs import Desk, desk_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memhub_mcp.domain.clock import system_clock
+from memhub_mcp.store.file import Store
+
 FILLER = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=200)
 
 
@@ -37,6 +40,23 @@ def test_no_file_holds_a_forgotten_text(desk: Desk, tmp_path: Path, before: str,
     desk.hub.memories.forget(desk.caller, [memory_id], confirm=True)
     assert [file for file in _files(tmp_path / "memhub-home") if marker.encode() in file.read_bytes()] == []
     assert desk.recall(marker) == []
+
+
+def test_when_a_reader_keeps_the_log_from_being_emptied_the_receipt_says_so(desk: Desk) -> None:
+    [memory_id] = desk.remember("to be erased")
+    store = desk.hub.scopes.resolve(desk.caller).store
+    assert store is not None
+    store.db.maintain("PRAGMA busy_timeout = 10")
+    other = Store.open(store.workspace.directory, store.workspace, system_clock)
+    reading = other.db.reader()
+    reading.execute("BEGIN").fetchall()
+    reading.execute("SELECT count(*) FROM memory").fetchall()
+    reply = desk.hub.memories.forget(desk.caller, [memory_id], confirm=True)
+    assert any("another process was reading" in note for note in reply.get("notes", []))
+    assert desk.recall("erased") == []
+    other.close()
+    [memory_id] = desk.remember("to be erased later")
+    assert "notes" not in desk.hub.memories.forget(desk.caller, [memory_id], confirm=True)
 
 
 def test_the_one_that_is_left_is_found_after_its_copies_went(desk: Desk) -> None:

@@ -23,6 +23,10 @@ UNREACHABLE = (
     "backups made before today",
     "the host's own transcripts",
 )
+STILL_IN_LOG = (
+    "another process was reading: the text is gone from the store and leaves its log file with the next forget,"
+    " or when the last memhub ends"
+)
 PREVIEW_CHARACTERS = 160
 
 
@@ -116,11 +120,13 @@ def forget(scope: Scope, ids: Sequence[str], *, confirm: bool) -> ForgetReply:
         raise InvalidInput("ids is empty; name the memories to forget")
     found = [find_memory(scope, memory_id) for memory_id in dict.fromkeys(ids)]
     listed: list[dict[str, Any]] = [_receipt_line(store, memory, confirm) for store, memory in found]
-    if confirm:
-        for store in {id(store): store for store, _ in found}.values():
-            _erase(store, [memory for holder, memory in found if holder is store])
-    reply = ForgetReply(erased=confirm, memories=listed, unreachable=list(UNREACHABLE), scope=scope.reply())
     notes = list(scope.notes)
+    if confirm:
+        stores = {id(store): store for store, _ in found}.values()
+        emptied = [_erase(store, [memory for holder, memory in found if holder is store]) for store in stores]
+        if not all(emptied):
+            notes.append(STILL_IN_LOG)
+    reply = ForgetReply(erased=confirm, memories=listed, unreachable=list(UNREACHABLE), scope=scope.reply())
     if not confirm:
         notes.append("nothing was erased yet; call again with confirm=true to erase for good")
     if notes:
@@ -137,7 +143,8 @@ def _receipt_line(store: Store, memory: Memory, erased: bool) -> dict[str, Any]:
     return line
 
 
-def _erase(store: Store, memories: Sequence[Memory]) -> None:
+def _erase(store: Store, memories: Sequence[Memory]) -> bool:
+    """Erase; whether no byte is left in a file."""
     with store.write() as tx:
         for memory in memories:
             for version in store.memories.versions(memory.seq):
@@ -145,7 +152,7 @@ def _erase(store: Store, memories: Sequence[Memory]) -> None:
                 store.memories.tombstone(tx, content_key(draft))
         store.memories.erase(tx, [memory.seq for memory in memories])
         store.operations.blank(tx, [memory.id for memory in memories])
-    store.compact()
+    return store.compact()
 
 
 def _status(status: str | None) -> Status | None:

@@ -50,6 +50,8 @@ class Maintenance:
         deadline = time.monotonic() + SLICE_S
         embedding = self._embed(scope, deadline)
         indexed = self._indexing.follow(scope, deadline)
+        for store in scope.stores():
+            store.write_uses()
         self._briefing.write(scope)
         return bool(drained or embedding or indexed)
 

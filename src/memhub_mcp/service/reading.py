@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.hit import Hit, MemoryHit
 from memhub_mcp.domain.memory import Filter, Memory
-from memhub_mcp.domain.replies import GetReply, MemoryReply, ModeReply, RecallReply
+from memhub_mcp.domain.replies import GetReply, HitReply, MemoryReply, ModeReply, RecallReply
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import Models
 from memhub_mcp.retrieval.packing import FRAME_TOKENS, pack
@@ -20,6 +21,7 @@ from memhub_mcp.service.serving import Serving
 from memhub_mcp.store.file import Store
 
 EVERY_BRANCH = "*"
+EXPIRED = "expired"
 DEFAULT_LIMIT = 8
 MAX_BUDGET_TOKENS = 8_000
 MIN_BUDGET_TOKENS = 200
@@ -48,6 +50,7 @@ class Reading:
     """Answers questions in a scope."""
 
     def __init__(self, *, models: Models, code: CodeState, serving: Serving, budget_tokens: int, clock: Clock) -> None:
+        self._clock = clock
         self._code = code
         self._serving = serving
         self._budget_tokens = budget_tokens
@@ -63,7 +66,7 @@ class Reading:
         """
         if len(question.query) > MAX_QUERY_CHARACTERS:
             raise InvalidInput(f"the query has {len(question.query):,} characters; ask in a few sentences")
-        places = _places(scope, question)
+        places = self._places(scope, question)
         limit = max(1, min(question.limit, DEEPEST))
         budget = max(MIN_BUDGET_TOKENS, min(question.budget_tokens or self._budget_tokens, MAX_BUDGET_TOKENS))
         if question.query.strip():
@@ -76,7 +79,7 @@ class Reading:
 
     def ranked(self, scope: Scope, question: Question) -> list[str]:
         """The ids of what is nearest to the question, best first: `recall` without gate, budget and collapse."""
-        answer = self._ask(scope, question, _places(scope, question), relevant_only=False)
+        answer = self._ask(scope, question, self._places(scope, question), relevant_only=False)
         return [hit.id for hit in answer.hits[: question.limit]]
 
     def _answer(
@@ -85,6 +88,7 @@ class Reading:
         answer = self._ask(scope, question, places)
         packed = pack(answer.hits, question.query, limit=limit, budget_tokens=budget)
         self._code.decorate(scope, packed.hits, answer.hits, budget_tokens=budget - FRAME_TOKENS - packed.tokens)
+        self._note_shown(scope, packed.hits, answer.hits)
         mode = ModeReply(dense=answer.mode.dense, rerank=answer.mode.rerank)
         if answer.mode.why:
             mode["why"] = answer.mode.why
@@ -108,6 +112,11 @@ class Reading:
         page = self._recall.newest(places, limit=limit, cursor=question.cursor)
         packed = pack(page.hits, "", limit=limit, budget_tokens=budget)
         self._code.decorate(scope, packed.hits, page.hits, budget_tokens=0)
+        now = self._clock()
+        expired = {hit.id for hit in page.hits if hit.memory.is_expired(now)}
+        for reply in packed.hits:
+            if reply["id"] in expired:
+                reply["state"] = EXPIRED
         mode = ModeReply(dense="not asked", rerank="not asked")
         reply = RecallReply(hits=packed.hits, nothing_relevant=not packed.hits, mode=mode, scope=scope.reply())
         if page.cursor:
@@ -122,22 +131,50 @@ class Reading:
         found: list[MemoryReply] = []
         missing: list[str] = []
         memories: list[Memory] = []
+        now = self._clock()
         for memory_id in dict.fromkeys(ids):
             for store in scope.stores():
                 memory = store.memories.get(memory_id)
                 if memory is not None:
                     found.append(_in_full(store, memory))
                     memories.append(memory)
+                    store.uses.note([memory.seq], now)
                     break
             else:
                 missing.append(memory_id[:80])
         self._code.complete(scope, found, memories)
+        for described, memory in zip(found, memories, strict=True):
+            if memory.is_expired(now):
+                described["state"] = EXPIRED
         reply = GetReply(memories=found, scope=scope.reply())
         if missing:
             reply["missing"] = missing
         if scope.notes:
             reply["notes"] = list(scope.notes)
         return reply
+
+    def _places(self, scope: Scope, question: Question) -> list[Place]:
+        """Where to look. A list shows what has expired, marked as such; a question is not answered by it."""
+        narrowed = _narrowed(scope, question)
+        only_all_commits = narrowed == Filter()
+        if question.query.strip():
+            narrowed = replace(narrowed, valid_at=self._clock())
+        found: list[Place] = []
+        if scope.store is not None and scope.workspace is not None:
+            seen = replace(narrowed, anchors=_anchors(scope, scope.store, question.branch))
+            found.append(Place(store=scope.store, filter=seen, name=scope.workspace.name, commits=only_all_commits))
+        found.append(Place(store=scope.user, filter=narrowed))
+        return found
+
+    def _note_shown(self, scope: Scope, replies: Sequence[HitReply], hits: Sequence[Hit]) -> None:
+        """Remember which memories were of use, for what is used counts as fresh."""
+        shown = {reply["id"] for reply in replies}
+        now = self._clock()
+        for hit in hits:
+            if isinstance(hit, MemoryHit) and hit.id in shown:
+                store = scope.store if hit.workspace is not None else scope.user
+                if store is not None:
+                    store.uses.note([hit.memory.seq], now)
 
 
 def _in_full(store: Store, memory: Memory) -> MemoryReply:
@@ -162,8 +199,8 @@ def _in_full(store: Store, memory: Memory) -> MemoryReply:
     return reply
 
 
-def _places(scope: Scope, question: Question) -> list[Place]:
-    narrowed = Filter(
+def _narrowed(scope: Scope, question: Question) -> Filter:
+    return Filter(
         kinds=read_kinds(question.kinds),
         files=tuple(_relative(scope, file) for file in question.files),
         include_sources=frozenset(source.strip().lower() for source in question.include_sources),
@@ -171,13 +208,6 @@ def _places(scope: Scope, question: Question) -> list[Place]:
         since=read_moment(question.since, "since"),
         until=read_moment(question.until, "until"),
     )
-    found: list[Place] = []
-    if scope.store is not None and scope.workspace is not None:
-        only_all_commits = narrowed == Filter()
-        seen = replace(narrowed, anchors=_anchors(scope, scope.store, question.branch))
-        found.append(Place(store=scope.store, filter=seen, name=scope.workspace.name, commits=only_all_commits))
-    found.append(Place(store=scope.user, filter=narrowed))
-    return found
 
 
 def _anchors(scope: Scope, store: Store, branch: str | None) -> frozenset[int] | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from memhub_mcp import __version__
 from memhub_mcp.capture import spool
+from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.replies import ModeReply, StatusReply
 from memhub_mcp.models.load import Models
@@ -26,6 +27,7 @@ class Reporting:
     home: Path
     models: Models
     serving: Serving
+    clock: Clock
     tightened: tuple[str, ...] = ()
 
     def status(self, scope: Scope) -> StatusReply:
@@ -50,7 +52,7 @@ class Reporting:
         store = scope.store
         if store is None:
             return "No repository here: only what follows the person is remembered."
-        seen = Filter(anchors=frozenset() if any_branch else scope.anchors())
+        seen = Filter(anchors=frozenset() if any_branch else scope.anchors(), valid_at=self.clock())
         counts = store.memories.counts_by_kind(seen)
         known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
         reply = scope.reply()

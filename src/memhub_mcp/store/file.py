@@ -1,6 +1,7 @@
 """A store: one memory.db with the rooms that read and write it."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +18,7 @@ from memhub_mcp.store.memories import Memories
 from memhub_mcp.store.operations import Operations
 from memhub_mcp.store.sessions import Sessions
 from memhub_mcp.store.token_bits import TokenBits
+from memhub_mcp.store.uses import Uses
 from memhub_mcp.store.vectors import Vectors
 from memhub_mcp.store.words import Words
 
@@ -40,6 +42,7 @@ class Store:
         self.branches = Branches(db)
         self.landings = Landings(db)
         self.edits = Edits(db)
+        self.uses = Uses()
 
     @classmethod
     def open(cls, directory: Path, workspace: Workspace, clock: Clock, read_only: bool = False) -> Self:
@@ -59,9 +62,24 @@ class Store:
         """Whether nothing can be written here."""
         return self.db.read_only
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """One transaction over everything in the store."""
-        return self.db.write()
+    @contextmanager
+    def write(self) -> Generator[Transaction]:
+        """One transaction over everything in the store. It also takes along which memories were shown before it."""
+        shown = self.uses.take()
+        try:
+            with self.db.write() as tx:
+                for moment, seqs in shown.items():
+                    self.memories.mark_used(tx, seqs, moment)
+                yield tx
+        except BaseException:
+            self.uses.give_back(shown)
+            raise
+
+    def write_uses(self) -> None:
+        """Write down which memories were shown, when no other write did."""
+        if self.uses.waiting and not self.read_only:
+            with self.write():
+                pass
 
     def compact(self) -> bool:
         """After a forget: no byte of what was erased stays in a file of this store.
