@@ -81,7 +81,7 @@ class Person:
         """The texts of the workspace's memories seen from `cwd`."""
         scope = self.at(cwd)
         assert scope.store is not None
-        found = scope.store.memories.newest(Filter(anchors=scope.anchors()), before=None, limit=1_000)
+        found = scope.store.memories.newest(Filter(anchors=scope.anchors(), shadowed=scope.shadowed()), before=None, limit=1_000)
         return {memory.text for memory in found}
 
     def close(self) -> None:

@@ -130,6 +130,7 @@ class Filter:
     Exclusion of a source wins over inclusion; a memory of several sources (`mixed`) is left out
     while a source filter is active unless `mixed` itself is named.
     `files` match a stored path exactly or as its folder. `valid_at` leaves out what has expired by then.
+    `shadowed` are rows that something nearer stands before: the branch's own word on the same subject.
     """
 
     anchors: frozenset[int] | None = frozenset()
@@ -140,4 +141,5 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     valid_at: datetime | None = None
+    shadowed: frozenset[int] = frozenset()
     statuses: frozenset[Status] = frozenset({Status.ACTIVE})

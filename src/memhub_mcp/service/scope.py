@@ -39,6 +39,10 @@ class Scope:
         """The branch anchors of `store` that are seen from HEAD, for a Filter."""
         return self.sight.anchors
 
+    def shadowed(self) -> frozenset[int]:
+        """The workspace memories that a branch memory seen from HEAD stands before, for a Filter."""
+        return self.sight.shadowed
+
     @property
     def hidden(self) -> int:
         """How many memories of the workspace stay hidden because they belong to other branches."""

@@ -44,6 +44,11 @@ class Sight:
         return self._store.memories.hidden(Filter(anchors=self.anchors)) if self._store else 0
 
     @property
+    def shadowed(self) -> frozenset[int]:
+        """The workspace memories that a memory seen of a branch takes the place of: its word on the same subject."""
+        return self._store.landings.shadowed(self.anchors) if self._store and self.anchors else frozenset()
+
+    @property
     def partial(self) -> bool:
         """Whether history was not read to its end yet."""
         return self.look().partial

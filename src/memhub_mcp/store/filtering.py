@@ -35,6 +35,8 @@ def conditions(filter_: Filter) -> tuple[str, list[str | int]]:
         narrow("m.updated_at <= ?", to_micros(filter_.until))
     if filter_.valid_at is not None:
         narrow("(m.valid_until IS NULL OR m.valid_until > ?)", to_micros(filter_.valid_at))
+    if filter_.shadowed:
+        narrow(f"m.seq NOT {_IN_LIST}", to_json(sorted(filter_.shadowed)))
     folders = [folder_path(path) for path in filter_.files]
     if folders and not {"", "."} & set(folders):
         narrow(_FILES, to_json(folders))

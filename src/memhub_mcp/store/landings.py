@@ -79,9 +79,24 @@ FROM common AS older
 WHERE winner <> older.seq
 AND EXISTS (SELECT 1 FROM common AS other WHERE other.subject_key = older.subject_key AND other.tier = 'branch')
 """
+_SHADOWED = """
+SELECT seq FROM memory WHERE status = 'active' AND tier = 'workspace' AND subject_key IN (
+    SELECT subject_key FROM memory WHERE anchor IN (SELECT value FROM json_each(?)) AND status = 'active'
+    AND tier = 'branch' AND subject_key IS NOT NULL)
+"""
 _SUBJECTS = """
 SELECT seq, subject_key FROM memory
 WHERE status = 'active' AND subject_key IS NOT NULL AND seq IN (SELECT value FROM json_each(?))
+"""
+_PROMOTE = """
+UPDATE memory SET tier = 'workspace', anchor = NULL, branch = NULL, generation = ?
+WHERE seq IN (SELECT value FROM json_each(?))
+"""
+_OUTDONE = """
+SELECT promoted.seq, older.seq FROM json_each(?) AS wanted JOIN memory AS promoted ON promoted.seq = wanted.value
+JOIN memory AS older ON older.subject_key = promoted.subject_key AND older.seq <> promoted.seq
+WHERE older.tier = 'workspace' AND older.status = 'active' AND promoted.status = 'active'
+AND older.seq NOT IN (SELECT value FROM json_each(?))
 """
 _TWINS = """
 SELECT old.id, new.id FROM anchor AS old JOIN anchor AS new ON new.commit_sha IS old.commit_sha
@@ -227,9 +242,19 @@ class Landings:
         """(latest, older): active memories of one subject, at least one of them of a branch, at one of `anchors`."""
         return [(latest, older) for latest, older in self._db.read(_RIVALS, (to_json(anchors),))]
 
+    def shadowed(self, anchors: Iterable[int]) -> frozenset[int]:
+        """Active workspace memories whose subject a branch memory at one of `anchors` speaks of too."""
+        return frozenset(seq for (seq,) in self._db.read(_SHADOWED, (to_json(anchors),)))
+
     def subjects_of(self, seqs: Iterable[int], *, reader: Reader) -> list[tuple[int, str]]:
         """(row, key of its subject) of the active memories at these rows that have one."""
         return [(seq, key) for seq, key in reader.read(_SUBJECTS, (to_json(seqs),))]
+
+    def promote(self, tx: Transaction, seqs: Iterable[int]) -> list[tuple[int, int]]:
+        """Branch memories become the workspace's; (promoted, other) where another active one speaks of the subject."""
+        given = to_json(seqs)
+        tx.run(_PROMOTE, (tx.generation, given))
+        return [(promoted, other) for promoted, other in tx.run(_OUTDONE, (given, given))]
 
     def rename(self, tx: Transaction, old: str, new: str) -> None:
         """What stood on branch `old` stands on `new` from now on. What was seen of both has to be seen anew."""
