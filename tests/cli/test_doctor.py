@@ -23,6 +23,7 @@ def test_a_healthy_installation_passes(memhub, repository, tmp_path):
     empty = memhub("doctor", "--json", cwd=repository)
     assert empty.returncode == 0, empty.stdout
     assert not (tmp_path / "memhub" / "workspaces.db").exists()
+    assert os.name != "posix" or (tmp_path / "memhub").stat().st_mode & 0o077 == 0
     memhub("remember", "something", cwd=repository)
     checked = memhub("doctor", "--json", cwd=repository)
     assert json.loads(checked.stdout)["ok"] is True

@@ -176,6 +176,14 @@ def started(site: Site) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.skipif(os.name != "posix", reason="access lists rule there")
+def test_what_it_writes_is_the_persons_alone_from_the_start(site: Site):
+    heard = talk(site, initialize(1), INITIALIZED, request(2, "tools/call", {"name": "memory_status"}))
+    assert heard[1]["result"]["structuredContent"]["health"] == []
+    made = [site.home, *site.home.rglob("*")]
+    assert [path for path in made if path.stat().st_mode & 0o077] == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_quietly(site: Site, number: signal.Signals):

@@ -29,7 +29,8 @@ class ProcessLock:
         """
         while True:
             try:
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                for folder in (path.parent.parent, path.parent):  # `parents` alone would leave the home open to others
+                    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
                 raise HomeError(f"the lock file {path} cannot be made ({error.strerror})") from error

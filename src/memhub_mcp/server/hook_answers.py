@@ -18,6 +18,7 @@ from memhub_mcp.hosts.hook_files import root_of, write_private
 from memhub_mcp.server.door import Door
 from memhub_mcp.service.hinting import hint
 from memhub_mcp.service.hub import Hub
+from memhub_mcp.store.folders import make_private
 
 _LONGEST_SOCKET_PATH = 100  # bytes; systems allow 104 or 108
 _LARGEST_QUESTION = 64 << 10
@@ -53,7 +54,7 @@ class HookAnswers:
                 file.unlink()
 
     async def _listen(self) -> tuple[Listener[ByteStream], str | int]:
-        self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._run)  # the home too, when no call has made it yet
         self._sweep()
         if sys.platform != "win32" and len(os.fsencode(self._socket)) <= _LONGEST_SOCKET_PATH:
             return await anyio.create_unix_listener(self._socket, mode=0o600), str(self._socket)
