@@ -1,7 +1,9 @@
 """`memhub-mcp history` as a person uses it."""
 
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,3 +47,11 @@ def test_nothing_known_is_no_failure_and_no_question_is_one(
     outside = memhub("history", "a.py", cwd=tmp_path)
     assert outside.returncode == 1
     assert "no git repository" in outside.stderr
+
+
+@pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="names are Unicode there")
+def test_a_file_whose_name_is_no_unicode_has_a_history(memhub: Memhub, repo: GitRepository) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    repo.commit("Keep the menu", {name: "x = 1\n"})
+    shown = memhub("history", name, cwd=repo.root)
+    assert "Keep the menu" in shown.stdout, shown.stderr

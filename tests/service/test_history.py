@@ -218,7 +218,15 @@ def test_paths_outside_the_repository_are_refused(repo: GitRepository, asker: As
 
 def test_a_question_must_be_one(repo: GitRepository, asker: Asker, tmp_path: Path) -> None:
     repo.commit("one", {"a.py": "a\n"})
-    for question in ({}, {"line": 3}, {"path": ""}, {"query": "x" * 5_000}, {"commit": "zz"}, {"query": "a\0"}):
+    for question in (
+        {},
+        {"line": 3},
+        {"path": ""},
+        {"query": "x" * 5_000},
+        {"commit": "zz"},
+        {"query": "a\0"},
+        {"path": "\udc80"},
+    ):
         with pytest.raises(InvalidInput):
             asker.ask(**question)
     with pytest.raises(NotFound):

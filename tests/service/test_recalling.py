@@ -136,7 +136,9 @@ def test_a_list_goes_on_where_it_ended_and_loses_nothing(desk: Desk) -> None:
     assert seen == ids[::-1]
 
 
-@pytest.mark.parametrize("asked", [{"kinds": ["nonsense"]}, {"since": "whenever"}, {"cursor": "%%%"}])
+@pytest.mark.parametrize(
+    "asked", [{"kinds": ["nonsense"]}, {"since": "whenever"}, {"until": "9999-12-31T23:59-01:00"}, {"cursor": "%"}]
+)
 def test_a_filter_that_makes_no_sense_is_refused(desk: Desk, asked: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         desk.hub.memories.recall(desk.caller, "", **asked)

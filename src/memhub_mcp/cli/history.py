@@ -1,5 +1,6 @@
 """`memhub-mcp history FILE[:SYMBOL|:LINE]`"""
 
+import os
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,7 +45,7 @@ def _question(args: Namespace, cwd: Path) -> dict[str, Any]:
         path, in_place, lines = split_place(path)
         symbol = symbol or in_place
     if path is not None and (cwd / path).exists():
-        path = str(cwd / path)  # a person names files from where they stand
+        path = os.fsencode(cwd / path).decode("utf-8", "backslashreplace")  # a person names files from where they stand
     return {
         "path": path,
         "symbol": symbol,

@@ -125,9 +125,9 @@ def read_moment(value: object, name: str) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(str(value))
-    except ValueError as error:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} is {str(value)[:40]!r}; give an ISO date such as 2026-05-31") from error
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def read_kinds(kinds: Sequence[str]) -> frozenset[Kind]:

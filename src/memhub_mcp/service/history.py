@@ -287,8 +287,8 @@ def _read(
     asked = [value for value in (path, symbol, commit, memory, query) if value and value.strip()]
     if not asked:
         raise InvalidInput("ask with at least one of path, symbol, commit or query")
-    if any("\0" in value for value in asked):
-        raise InvalidInput("the question holds a NUL character; leave it out")
+    if any("\0" in value or not _is_unicode(value) for value in (*asked, branch or "")):
+        raise InvalidInput("the question holds a NUL character or half a surrogate pair; leave it out")
     if query and len(query) > _MAX_QUERY_CHARACTERS:
         raise InvalidInput(f"the query has {len(query):,} characters; ask in a few words")
     lines = (line, line) if isinstance(line, int) else line
@@ -305,6 +305,10 @@ def _read(
         budget_tokens=max(_MIN_BUDGET_TOKENS, min(budget_tokens or _DEFAULT_BUDGET_TOKENS, MAX_BUDGET_TOKENS)),
         branch=branch or None,
     )
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _find(seat: _Seat, question: Question) -> tuple[Found, Question]:
