@@ -137,6 +137,7 @@ def test_a_session_has_one_fact_that_gets_better(repository: Git) -> None:
         ([{"text": "x", "tier": "galaxy"}], "tier 'galaxy'"),
         ([{"text": "x", "search_keys": ["k"] * 3 + ["a", "b", "c", "d", "e"]}], "the limit is 5"),
         ([{"text": "x", "valid_until": "soon"}], "ISO date"),
+        ([{"text": "x", "valid_until": "0001-01-01T00:00:00+14:00"}], "ISO date"),
         ([{"text": "x"}] * 21, "the limit is 20"),
         ([{"text": "good"}, {"text": ""}], "memory 2"),
     ],
@@ -162,7 +163,9 @@ def test_without_a_repository_only_the_persons_tier_exists(tmp_path: Path) -> No
     folder = tmp_path / "plain"
     folder.mkdir()
     with desk_in(folder) as desk:
-        [memory_id] = desk.remember("I like short answers")
+        reply = desk.hub.memories.remember(desk.caller, [{"text": "I like short answers"}])
+        assert "follows you everywhere" in reply["notes"][0]
+        memory_id = reply["results"][0]["id"]
         assert desk.hub.memories.get(desk.caller, [memory_id])["memories"][0]["tier"] == "user"
         with pytest.raises(ScopeError, match="no repository here"):
             desk.remember("for the workspace", tier="workspace")

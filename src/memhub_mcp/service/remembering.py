@@ -23,6 +23,7 @@ from memhub_mcp.service.wording import word_fields
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
 
+MAX_OPERATION_KEY = 200
 SIMILAR_RATIO = 86.0  # rapidfuzz token_set_ratio; a report for the author, never a reason to discard
 SIMILAR_TERMS = 3  # a near copy shares the rarest words that stand elsewhere at all
 SIMILAR_ROWS = 12
@@ -56,6 +57,8 @@ def remember(
     """
     if not memories and session is None:
         raise InvalidInput("nothing to remember; send memories, each with a text, or a session with a task")
+    if operation_key is not None and len(operation_key) > MAX_OPERATION_KEY:
+        raise InvalidInput(f"operation_key has {len(operation_key):,} characters, the limit is {MAX_OPERATION_KEY}")
     drafts = read_drafts(memories) if memories else []
     fact = read_session(session) if session is not None else None
     placed = [_Placed(position, draft, _tier(scope, draft)) for position, draft in enumerate(drafts)]
@@ -76,6 +79,8 @@ def remember(
             results[item.position]["similar_to"] = similar
     reply = RememberReply(results=results, generation=writer.generation, scope=scope.reply())
     notes = [*scope.notes, *writer.notes]
+    if scope.store is None and any(draft.tier is None and draft.kind is not Kind.PREFERENCE for draft in drafts):
+        notes.append("there is no repository here, so this is kept as yours and follows you everywhere (tier user)")
     if notes:
         reply["notes"] = notes
     return reply
