@@ -113,8 +113,8 @@ class Places:
                 return self._registered(name)
         names = sorted({ground.repository.name if ground.repository else ground.folder.name for ground in own})
         raise ScopeError(
-            f"workspace {name[:200]!r} is not one of this session's ({', '.join(names) or 'it has none'}); leave it out, or "
-            f"allow others with other_workspaces = true in {self._settings.home / 'config.toml'}"
+            f"workspace {name[:200]!r} is not one of this session's ({', '.join(names) or 'it has none'}); leave it "
+            f"out, or allow others with other_workspaces = true in {self._settings.home / 'config.toml'}"
         )
 
     def _named(self, caller: Caller) -> Place | None:
