@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from memhub_mcp.domain.hit import CommitHit, Evidence, MemoryHit
 from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.revision import Commit
+from memhub_mcp.retrieval.closeness import SCALES, closeness
 from memhub_mcp.retrieval.conversation import REACH, ROLES, Conversation
 from memhub_mcp.retrieval.dialogue import hint
 from memhub_mcp.retrieval.forms import Form, form_of
@@ -16,7 +17,7 @@ from memhub_mcp.retrieval.gate import passes
 from memhub_mcp.retrieval.late import late_scores
 from memhub_mcp.retrieval.lexical import NO_WORDS, ByWords, match, score, score_in_conversation, weigh
 from memhub_mcp.retrieval.meaning import Meaning
-from memhub_mcp.retrieval.nearness import closeness
+from memhub_mcp.retrieval.nearness import nearness
 from memhub_mcp.retrieval.terms import Query, index_terms
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.vectors import VectorMatch
@@ -54,7 +55,10 @@ def memory_hits(asked: Asked, store: Store, visible: Filter, name: str | None) -
     by_words = score_in_conversation(terms, rows, talk, speakers) if talk.turns or speakers else score(terms, rows)
     if meaning.vector is not None and space is not None:
         unknown = {seq for seq in {*by_words, *near} if seq not in near or seq in talk.turns}
-        near |= closeness(store.vectors, space, meaning.vector, unknown, talk) if unknown else {}
+        near |= nearness(store.vectors, space, meaning.vector, unknown, talk) if unknown else {}
+    if meaning.space is not None and meaning.space.model in SCALES:
+        model = meaning.space.model
+        near = {seq: replace(found, cosine=closeness(model, found.cosine, asked.text)) for seq, found in near.items()}
     pool = _first(by_words, lambda found: found.score) | _first(near, lambda found: found.cosine)
     late: dict[int, float] = {}
     if meaning.tokens is not None and space is not None:

@@ -9,7 +9,7 @@ from memhub_mcp.retrieval.conversation import WORD_WEIGHTS, Conversation
 from memhub_mcp.store.vectors import VectorMatch, Vectors
 
 
-def closeness(
+def nearness(
     vectors: Vectors, space: int, query: NDArray[np.float32], seqs: Iterable[int], talk: Conversation
 ) -> dict[int, VectorMatch]:
     """How near each of these memories is by its nearest key; a turn's text counts with those around it."""
