@@ -66,7 +66,7 @@ class Settings:
     """MEMHUB_MODEL_MIRROR or HF_ENDPOINT: where models are fetched from; digests stay the same."""
 
     host_folders: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    """CLAUDE_CONFIG_DIR, CODEX_HOME, XDG_CONFIG_HOME, APPDATA: where assistants keep their files, if set."""
+    """CLAUDE_CONFIG_DIR, CODEX_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, APPDATA: where assistants keep files, if set."""
 
     plain: bool = False
     """NO_COLOR: no colours, on a terminal either."""
@@ -86,7 +86,7 @@ _FROM_FILE: dict[str, type | tuple[type, ...]] = {
     "models_dir": str,
 }
 
-_HOST_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA")
+_HOST_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA")
 
 
 def load_settings(

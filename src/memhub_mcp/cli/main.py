@@ -13,7 +13,7 @@ VERBS = {
     "recall": "what is known that bears on a question",
     "remember": "store a fact, decision, preference, experience or intention",
     "history": "every version a block of code went through",
-    "import": "take the edits of a session file into this repository's memory",
+    "import": "take earlier sessions of an assistant into this repository's memory",
     "list": "memories, newest first",
     "get": "memories in full, by id",
     "forget": "erase memories for good (shows them first)",

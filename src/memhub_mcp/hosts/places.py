@@ -28,6 +28,16 @@ class HostPlaces:
         """The hosts that are on this machine, by a program or a folder of theirs."""
         return [host for host in HOSTS if self._is_here(host)]
 
+    def transcripts(self, host: Host) -> list[Path]:
+        """The files and folders that hold the sessions of a host, the oldest first."""
+        found: set[Path] = set()
+        for template in host.transcripts:
+            base, _, pattern = template.partition("/")
+            folder = self._folder(base)
+            if folder is not None and folder.is_dir():
+                found.update(path for path in folder.glob(pattern) if path.is_file() or path.is_dir())
+        return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path))
+
     def _is_here(self, host: Host) -> bool:
         if any(shutil.which(program) for program in host.programs):
             return True
@@ -54,8 +64,11 @@ class HostPlaces:
                 return config
             case "ZED":
                 return roaming / "Zed" if windows else home / ".config" / "zed" if mac else config / "zed"
-            case "VSCODE":
+            case "DATA":
+                return self.elsewhere.get("XDG_DATA_HOME", home / ".local" / "share")
+            case "CURSOR" | "VSCODE":
                 support = home / "Library" / "Application Support"
-                return (roaming if windows else support if mac else config) / "Code" / "User"
+                editor = "Cursor" if base == "CURSOR" else "Code"
+                return (roaming if windows else support if mac else config) / editor / "User"
             case _:
                 raise ValueError(f"no folder is called {base!r}")

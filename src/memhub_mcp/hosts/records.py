@@ -70,7 +70,8 @@ class Host:
 
     `entry` is the server's configuration with `{command}` and `{args}` to be filled in. `programs` and `folders`
     show that it is on this machine. `timeout` is how long a hook may take, in the unit the host counts in.
-    `rules` are Markdown files the host reads to its model, for hosts without hooks. `after` is what the person does
+    `rules` are Markdown files the host reads to its model, for hosts without hooks. `transcripts` are patterns of the
+    files that hold its sessions. `after` is what the person does
     once it is installed.
     """
 
@@ -87,6 +88,7 @@ class Host:
     events: tuple[HookEvent, ...] = ()
     timeout: int | None = None
     rules: Mapping[InstallScope, Place] = field(default_factory=dict[InstallScope, Place])
+    transcripts: tuple[str, ...] = ()
     after: str = "start it anew"
 
 
@@ -121,6 +123,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10,
+        transcripts=("CLAUDE/projects/*/*.jsonl",),
     ),
     Host(
         name="codex",
@@ -144,6 +147,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=3,  # it allows no more at the end of a session
+        transcripts=("CODEX/sessions/**/*.jsonl", "CODEX/archived_sessions/**/*.jsonl"),
         after="start it anew, type /hooks and trust the memhub hooks: until then Codex leaves them out without a word",
     ),
     Host(
@@ -169,6 +173,10 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("afterFileEdit", Event.EDIT),
             HookEvent("preCompact", Event.COMPACT),
             HookEvent("sessionEnd", Event.SESSION_END),
+        ),
+        transcripts=(
+            "CURSOR/globalStorage/state.vscdb",
+            "~/.cursor/projects/*/agent-transcripts/**/*.jsonl",
         ),
     ),
     Host(
@@ -208,6 +216,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10_000,
+        transcripts=("~/.gemini/tmp/*/chats/session-*.json", "~/.gemini/tmp/*/chats/session-*.jsonl"),
         after="start it anew in a trusted folder: elsewhere Gemini CLI disables servers",
     ),
     Host(
@@ -222,6 +231,7 @@ HOSTS: tuple[Host, ...] = (
         },
         entry=_PLAIN,
         rules={_USER: Place("~/.qwen/QWEN.md"), _PROJECT: Place("./QWEN.md")},
+        transcripts=("~/.qwen/projects/*/chats/*.jsonl",),
     ),
     Host(
         name="opencode",
@@ -234,6 +244,7 @@ HOSTS: tuple[Host, ...] = (
         },
         entry={"type": "local", "command": ["{command}", "{args}"], "enabled": True},
         rules={_USER: Place("CONFIG/opencode/AGENTS.md"), _PROJECT: Place("./AGENTS.md")},
+        transcripts=("DATA/opencode/opencode.db", "DATA/opencode/storage"),
     ),
     Host(
         name="windsurf",

@@ -41,7 +41,11 @@ class ClaimedPaths:
             found = path_within(base, self._whole(path))
             if found is not None:
                 return self._checked(found)
-        return None
+        return self._checked(posixpath.basename(path)) if self._is_folder_elsewhere(path) else None
+
+    def _is_folder_elsewhere(self, path: str) -> bool:
+        """Whether a session of another machine edited what it names as its folder: a file, or it would have failed."""
+        return path == self._folder and self._bases[-1] == path and path not in ("", "/")
 
     def _whole(self, path: str) -> str:
         is_relative = path_within(None, path) is not None

@@ -52,8 +52,11 @@ class Importing:
                 for count in run.read(path, host):
                     if progress is not None:
                         progress(number, len(found), count)
-            except OSError as error:
-                raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from error
+            except (OSError, InvalidInput) as error:
+                reason = str(error) if isinstance(error, InvalidInput) else f"{path} cannot be read: {error.strerror}"
+                if path == file:
+                    raise InvalidInput(reason) from error
+                run.notes.append(f"left out: {reason}")
         return run.reply()
 
     def import_host(
@@ -74,7 +77,7 @@ class Importing:
                     if progress is not None:
                         progress(number, len(files), count)
             except (OSError, InvalidInput) as error:
-                run.notes.append(f"left out {path}: {error}")
+                run.notes.append(f"left out: {error}")
         return run.reply()
 
     def _run(self, caller: Caller, *, since: datetime | None, dry_run: bool, of_workspace: bool = False) -> Intake:
