@@ -15,6 +15,7 @@ from memhub_mcp.server.door import Door
 from memhub_mcp.server.lenient import read_arguments
 from memhub_mcp.server.surface import TOOLS
 from memhub_mcp.service.drafts import read_moment
+from memhub_mcp.service.fitting import fit
 from memhub_mcp.service.hub import Hub
 
 Arguments = dict[str, Any]
@@ -36,7 +37,7 @@ def _code_history(hub: Hub, caller: Caller, given: Arguments) -> Reply:
 
 
 def _get_memories(hub: Hub, caller: Caller, given: Arguments) -> Reply:
-    return hub.memories.get(caller, given["ids"])
+    return fit(hub.memories.get(caller, given["ids"]))
 
 
 def _update_memory(hub: Hub, caller: Caller, given: Arguments) -> Reply:
