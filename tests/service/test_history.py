@@ -305,3 +305,14 @@ def test_a_symbol_is_found_without_its_file(repo: GitRepository, indexed: Asker)
     indexed.index()
     assert indexed.chain(symbol="send_everything")["path"] == "src/deep/client.py"
     assert indexed.ask(symbol="send_nothing_at_all")["nothing_relevant"]
+
+
+def test_a_binary_file_lists_its_commits(repo: GitRepository, indexed: Asker) -> None:
+    first = repo.commit("Add the logo", {"logo.png": b"\x89PNG\0\1"})
+    second = repo.commit("Redraw the logo", {"logo.png": b"\x89PNG\0\2"})
+    back = repo.commit("The old one was better", {"logo.png": b"\x89PNG\0\1"})
+    indexed.index()
+    chain = indexed.chain(path="logo.png")
+    assert brief(chain) == [(1, "add", first[:12]), (2, "modify", second[:12]), (3, "modify", back[:12])]
+    assert chain["versions"][2]["same_as"] == 1
+    assert "binary" in chain.get("notes", [""])[0]

@@ -6,7 +6,7 @@ import pygit2
 
 from memhub_mcp.domain.revision import Hunk, Spans
 
-BLOB_LIMIT_BYTES = 8 * 1024 * 1024
+BLOB_LIMIT_BYTES = 2 * 1024 * 1024  # comparing larger ones takes over a second at worst
 _KEPT_BYTES = 32 * 1024 * 1024
 _KEPT_DIFFERENCES = 4_096
 _BLOCK = 1_024

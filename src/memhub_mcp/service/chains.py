@@ -69,6 +69,31 @@ def marked(versions: Iterable[Version]) -> tuple[Version, ...]:
     )
 
 
+def file_chain(history: BlockHistory, head: str, path: str) -> Chain | None:
+    """The commits that changed a file whose contents are not compared: binary, or too large."""
+    if history.index is None:
+        return None
+    changes = history.index.changes_at(path)
+    touching = [sha for sha in history.history.order(head) if sha in changes][:MOST_VERSIONS][::-1]
+    lines = history.commits(touching)
+    versions = [
+        Version(
+            kind=changes[sha][0].kind,
+            at=lines[sha].at,
+            path=path,
+            lines=None,
+            digest=changes[sha][0].blob_after or sha,
+            commit=sha,
+            author=lines[sha].author,
+            subject=lines[sha].subject,
+            current=sha == touching[-1],
+        )
+        for sha in touching
+    ]
+    note = "its contents are binary or too large to be compared; only commits are listed"
+    return Chain(path=path, symbol=None, versions=marked(versions), notes=(note,)) if versions else None
+
+
 def only_edits(chain: Chain) -> Chain:
     """The chain of a file that is nowhere now: what edits made of it, none of it current."""
     versions = (replace(version, current=False) for version in chain.versions if version.requests)

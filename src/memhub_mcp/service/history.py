@@ -1,79 +1,40 @@
 """The use case `code_history`: what a block of code went through, asked by place, commit, memory or words."""
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
 from memhub_mcp.domain.memory import Memory
-from memhub_mcp.domain.replies import ChainReply, HistoryReply
+from memhub_mcp.domain.replies import HistoryReply
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput, NotFound, RepoError
 from memhub_mcp.repo.tips import branch_tip, branch_tips, full_id
 from memhub_mcp.retrieval.packing import FRAME_TOKENS, MAX_BUDGET_TOKENS, estimate_tokens
-from memhub_mcp.retrieval.terms import query_terms
-from memhub_mcp.service.blocks import Block, Found, Lines, find_blocks, near_misses, plain_path, split_place
-from memhub_mcp.service.chains import build_chain, marked, only_edits
+from memhub_mcp.service.blocks import Lines, find_blocks, near_misses, plain_path
+from memhub_mcp.service.chains import build_chain, marked
 from memhub_mcp.service.commit_search import describe_commit, describe_hits, words_hits
-from memhub_mcp.service.edit_versions import MOST_EDITS
-from memhub_mcp.service.gone import find_gone
 from memhub_mcp.service.indexing import Indexing
+from memhub_mcp.service.questions import (
+    DEFAULT_BUDGET_TOKENS,
+    DEFAULT_LIMIT,
+    Answer,
+    Question,
+    Seat,
+    did_you_mean,
+    find_chains,
+)
 from memhub_mcp.service.scope import Scope, Scopes
 from memhub_mcp.service.showing import show_chain
-from memhub_mcp.service.tracing import BlockHistory, Tracing
+from memhub_mcp.service.tracing import Tracing
 from memhub_mcp.service.versions import Chain
-from memhub_mcp.store.edits import Edits
 
-DEFAULT_LIMIT = 8
 MAX_LIMIT = 50
 EVERY_BRANCH = "*"
 _MAX_QUERY_CHARACTERS = 4_096
 _MIN_BUDGET_TOKENS = 200
-_DEFAULT_BUDGET_TOKENS = 2_000
 _MEMORY_PLACES = 2
 _MOST_BRANCHES = 20
 _SYMBOL_FILES = 20
 _SHORTEST_ID = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked: a place (path, with a symbol or lines), a commit, a memory, or words."""
-
-    path: str | None = None
-    symbol: str | None = None
-    lines: Lines | None = None
-    commit: str | None = None
-    memory: str | None = None
-    query: str | None = None
-    limit: int = DEFAULT_LIMIT
-    budget_tokens: int = _DEFAULT_BUDGET_TOKENS
-    branch: str | None = None
-
-    @property
-    def terms(self) -> Set[str]:
-        """The words that versions are wanted for."""
-        return frozenset(query_terms(self.query)) if self.query else frozenset()
-
-
-@dataclass(slots=True)
-class _Answer:
-    chains: list[ChainReply] = field(default_factory=list[ChainReply])
-    notes: list[str] = field(default_factory=list[str])
-
-
-@dataclass(frozen=True, slots=True)
-class _Seat:
-    """From where history is looked at: the working tree counts when `root` is there."""
-
-    history: BlockHistory
-    head: str
-    root: Path | None
-    edits: Edits
-    branch: str | None
-
-    def chain(self, block: Block) -> Chain:
-        """The chain of a block as it is seen from here."""
-        return build_chain(self.history, self.head, block, edits=self.edits, branch=self.branch)
 
 
 class History:
@@ -107,7 +68,7 @@ class History:
         scope = self._scopes.resolve(replace(caller, paths=(*caller.paths, path)) if path else caller)
         if scope.checkout is None or scope.store is None:
             raise NotFound("there is no git repository here; call from inside one, or name it with `workspace`")
-        answer = _Answer(notes=list(scope.notes))
+        answer = Answer(notes=list(scope.notes))
         if scope.checkout.limited is not None:
             answer.notes.append(f"the history cannot be read: {scope.checkout.limited}")
         elif scope.checkout.head is None:
@@ -123,7 +84,7 @@ class History:
             reply["notes"] = list(dict.fromkeys(answer.notes))
         return reply
 
-    def _answer(self, scope: Scope, question: Question, answer: _Answer) -> None:
+    def _answer(self, scope: Scope, question: Question, answer: Answer) -> None:
         seat = self._seat(scope, question.branch)
         if scope.checkout and scope.checkout.shallow:
             answer.notes.append("shallow clone: older versions are not here")
@@ -140,7 +101,7 @@ class History:
         else:
             self._by_words(scope, question, answer)
 
-    def _seat(self, scope: Scope, branch: str | None) -> _Seat:
+    def _seat(self, scope: Scope, branch: str | None) -> Seat:
         checkout = scope.checkout
         assert checkout is not None
         assert checkout.head is not None
@@ -148,29 +109,20 @@ class History:
         edits = scope.store.edits
         if branch in (None, EVERY_BRANCH, checkout.branch):
             viewed = None if branch == EVERY_BRANCH else checkout.branch
-            return _Seat(self._tracing.history(scope, checkout.head), checkout.head, checkout.root, edits, viewed)
+            return Seat(self._tracing.history(scope, checkout.head), checkout.head, checkout.root, edits, viewed)
         tip = branch_tip(checkout.root, branch)
         if tip is None:
             names = near_misses(branch, list(branch_tips(checkout.root)))
-            raise InvalidInput(f"no branch {branch[:100]!r} here; {_meant(names)}")
-        return _Seat(self._tracing.history(scope, tip), tip, None, edits, branch)
+            raise InvalidInput(f"no branch {branch[:100]!r} here; {did_you_mean(names)}")
+        return Seat(self._tracing.history(scope, tip), tip, None, edits, branch)
 
-    def _by_place(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
-        found, question = _find(seat, question)
-        answer.notes += found.notes
-        chains = [seat.chain(block) for block in found.blocks]
-        if not chains:
-            chains = _gone(seat, question, answer) or _from_edits(seat, question)
+    def _by_place(self, scope: Scope, seat: Seat, question: Question, answer: Answer) -> None:
+        chains, question = find_chains(seat, question, answer)
         if question.branch == EVERY_BRANCH:
             chains = [self._everywhere(scope, seat, question, chain) for chain in chains]
         self._show(seat, question, chains, answer)
-        if not answer.chains and question.path is not None and not found.notes:
-            known = seat.history.index.paths() if seat.history.index else []
-            answer.notes.append(
-                f"nothing is known of {question.path[:200]!r}; {_meant(near_misses(question.path, known))}"
-            )
 
-    def _show(self, seat: _Seat, question: Question, chains: Sequence[Chain], answer: _Answer) -> None:
+    def _show(self, seat: Seat, question: Question, chains: Sequence[Chain], answer: Answer) -> None:
         room = question.budget_tokens - FRAME_TOKENS
         for number, chain in enumerate(chain for chain in chains if chain.versions):
             share = room // (len(chains) - number)
@@ -180,7 +132,7 @@ class History:
             answer.chains.append(reply)
             room -= spent
 
-    def _everywhere(self, scope: Scope, seat: _Seat, question: Question, chain: Chain) -> Chain:
+    def _everywhere(self, scope: Scope, seat: Seat, question: Question, chain: Chain) -> Chain:
         """The chain with the versions that only other branches have."""
         assert scope.checkout is not None
         versions = list(chain.versions)
@@ -199,7 +151,7 @@ class History:
         committed = sorted((each for each in versions if each.at is not None), key=lambda each: (each.at, each.current))
         return replace(chain, versions=marked([*committed, *(each for each in versions if each.at is None)]))
 
-    def _by_commit(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+    def _by_commit(self, scope: Scope, seat: Seat, question: Question, answer: Answer) -> None:
         assert scope.store is not None
         assert scope.checkout is not None
         given = (question.commit or "").strip().lower()
@@ -223,7 +175,7 @@ class History:
             room -= cost
         self._say_where(seat, commit.sha, answer)
 
-    def _say_where(self, seat: _Seat, sha: str, answer: _Answer) -> None:
+    def _say_where(self, seat: Seat, sha: str, answer: Answer) -> None:
         """A commit that HEAD does not hold may have been rebased, amended or picked."""
         reachable = set(seat.history.history.order(seat.head))
         if sha in reachable:
@@ -233,7 +185,7 @@ class History:
             f"not part of this branch; the same change is {twins[0][:12]} here" if twins else "not part of this branch"
         )
 
-    def _by_memory(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+    def _by_memory(self, scope: Scope, seat: Seat, question: Question, answer: Answer) -> None:
         memory = _memory(scope, question.memory or "")
         if memory is None:
             answer.notes.append(f"no memory {(question.memory or '')[:60]} here")
@@ -244,7 +196,7 @@ class History:
         if not answer.chains:
             answer.notes.append("the memory names no code that is known here")
 
-    def _by_symbol(self, scope: Scope, seat: _Seat, question: Question, answer: _Answer) -> None:
+    def _by_symbol(self, scope: Scope, seat: Seat, question: Question, answer: Answer) -> None:
         """A symbol without a file: looked for in the files of the commits that its words find."""
         assert scope.store is not None
         hits = words_hits(scope.store, question.symbol or "")
@@ -256,7 +208,7 @@ class History:
                 return
         answer.notes.append(f"no symbol {(question.symbol or '')[:80]!r} was found; give its file as path")
 
-    def _by_words(self, scope: Scope, question: Question, answer: _Answer) -> None:
+    def _by_words(self, scope: Scope, question: Question, answer: Answer) -> None:
         assert scope.store is not None
         hits = words_hits(scope.store, question.query or "")[: question.limit]
         room = question.budget_tokens - FRAME_TOKENS
@@ -302,68 +254,13 @@ def _read(
         memory=memory or None,
         query=query or None,
         limit=max(1, min(limit or DEFAULT_LIMIT, MAX_LIMIT)),
-        budget_tokens=max(_MIN_BUDGET_TOKENS, min(budget_tokens or _DEFAULT_BUDGET_TOKENS, MAX_BUDGET_TOKENS)),
+        budget_tokens=max(_MIN_BUDGET_TOKENS, min(budget_tokens or DEFAULT_BUDGET_TOKENS, MAX_BUDGET_TOKENS)),
         branch=branch or None,
     )
 
 
 def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _find(seat: _Seat, question: Question) -> tuple[Found, Question]:
-    """The blocks, also when symbol or line were written behind the path."""
-    found = _blocks(seat, question)
-    if not found.blocks and not found.notes:
-        path, symbol, lines = split_place(question.path or "")
-        if path != question.path:
-            question = replace(question, path=path, symbol=question.symbol or symbol, lines=question.lines or lines)
-            found = _blocks(seat, question)
-    return found, question
-
-
-def _blocks(seat: _Seat, question: Question) -> Found:
-    path = question.path or ""
-    return find_blocks(
-        seat.history,
-        seat.head,
-        seat.root,
-        path,
-        symbol=question.symbol,
-        lines=question.lines,
-        untracked=bool(seat.edits.by_path(path, 1)),
-    )
-
-
-def _gone(seat: _Seat, question: Question, answer: _Answer) -> list[Chain]:
-    assert question.path is not None
-    gone = find_gone(seat.history, seat.head, question.path, question.symbol)
-    if gone.renamed_to is not None:
-        answer.notes.append(f"the file is now {gone.renamed_to}")
-        moved = replace(question, path=gone.renamed_to)
-        found, _ = _find(seat, moved)
-        answer.notes += found.notes
-        return [seat.chain(block) for block in found.blocks]
-    return [gone.chain] if gone.chain else []
-
-
-def _from_edits(seat: _Seat, question: Question) -> list[Chain]:
-    """The chains of a file that neither HEAD nor the working tree has: what sessions made of it."""
-    path = question.path or ""
-    texts = (edit.event.content_after for edit in seat.edits.by_path(path, MOST_EDITS))
-    latest = next((text for text in texts if text is not None), None)
-    if latest is None:
-        return []
-    found = find_blocks(
-        seat.history,
-        seat.head,
-        None,
-        path,
-        symbol=question.symbol,
-        lines=question.lines,
-        remembered=latest.encode("utf-8", "replace"),
-    )
-    return [only_edits(build_chain(seat.history, seat.head, block, edits=seat.edits)) for block in found.blocks]
 
 
 def _memory(scope: Scope, memory_id: str) -> Memory | None:
@@ -375,7 +272,3 @@ def _places(memory: Memory) -> list[tuple[str, str | None]]:
     if not memory.symbols:
         return [(file, None) for file in memory.files]
     return [(file, symbol) for file in memory.files for symbol in memory.symbols]
-
-
-def _meant(names: Sequence[str]) -> str:
-    return f"did you mean {', '.join(names)}?" if names else "nothing similar is known either"

@@ -23,6 +23,7 @@ _CODE_LINES = 12
 _LATEST_CODE_LINES = 40
 _CODE_CHARACTERS = 2_000
 _LINE_CHARACTERS = 200
+_MOST_LINES = 20_000
 _KEY_LINES = 64  # a private key that begins above the block is known by its first line
 
 
@@ -67,6 +68,8 @@ def version_code(history: BlockHistory, version: Version, *, latest: bool = Fals
     if is_never_stored(version.path):
         return ""
     revision = version.revision
+    if version.lines and version.lines[1] - version.lines[0] > _MOST_LINES:
+        return ""
     if revision is None:
         before, after = _redacted(version.before), _redacted(version.after)
     else:
