@@ -161,7 +161,9 @@ class Reading:
             narrowed = replace(narrowed, valid_at=self._clock())
         found: list[Place] = []
         if scope.store is not None and scope.workspace is not None:
-            seen = replace(narrowed, anchors=_anchors(scope, scope.store, question.branch))
+            anchors = _anchors(scope, scope.store, question.branch)
+            shadowed = frozenset[int]() if anchors is None else scope.shadowed()
+            seen = replace(narrowed, anchors=anchors, shadowed=shadowed)
             found.append(Place(store=scope.store, filter=seen, name=scope.workspace.name, commits=only_all_commits))
         found.append(Place(store=scope.user, filter=narrowed))
         return found

@@ -1,6 +1,6 @@
 """Which store a repository or a folder belongs to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,9 +147,13 @@ class _Comparison:
             )
         if shares_commit(repository, self._commits(workspace)):
             return True
-        return repository.shallow and bool(
-            self._stores.of(workspace).commits.known(recent_commits(repository, _COMPARED_COMMITS))
-        )
+        return repository.shallow and self._knows(workspace, recent_commits(repository, _COMPARED_COMMITS))
+
+    def _knows(self, workspace: Workspace, commits: Sequence[str]) -> bool:
+        """Whether the store of `workspace` has indexed one of `commits`, or seen a branch or HEAD there."""
+        store = self._stores.of(workspace)
+        seen = {*store.landings.heads(), *(watch.tip for watch in store.landings.watched().values())}
+        return not seen.isdisjoint(commits) or bool(store.commits.known(commits))
 
     def _commits(self, workspace: Workspace) -> list[str]:
         roots = [alias.value for alias in self._registry.aliases(workspace) if alias.kind is AliasKind.ROOT_COMMIT]

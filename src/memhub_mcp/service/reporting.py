@@ -1,6 +1,6 @@
 """What memhub says about itself: status, and the digest that opens a session."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,9 @@ class Reporting:
         store = scope.store
         if store is None:
             return "No repository here: only what follows the person is remembered."
-        seen = Filter(anchors=frozenset() if any_branch else scope.anchors(), valid_at=self.clock())
+        seen = Filter(valid_at=self.clock())
+        if not any_branch:
+            seen = replace(seen, anchors=scope.anchors(), shadowed=scope.shadowed())
         counts = store.memories.counts_by_kind(seen)
         known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
         reply = scope.reply()
