@@ -37,7 +37,7 @@ def show_memory(page: Page, memory: MemoryReply) -> None:
     about += [f"subject {memory['subject']}" if "subject" in memory else None, memory.get("state")]
     about += [f"valid until {memory['valid_until']}" if "valid_until" in memory else None]
     page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")
-    for version in memory.get("versions", [])[:-1]:
+    for version in memory.get("versions", []):
         page.paragraph(f"version {version.get('version')}: {version.get('text')}", indent=2, how="dim")
     for link in memory.get("links", []):
         page.paragraph(" ".join(link.values()), indent=2, how="dim")

@@ -181,8 +181,8 @@ class Reading:
 
 def _in_full(store: Store, memory: Memory) -> MemoryReply:
     reply = describe(memory)
-    versions = store.memories.versions(memory.seq)
-    if len(versions) > 1:
+    earlier = store.memories.versions(memory.seq)[:-1]
+    if earlier:
         reply["versions"] = [
             {
                 "version": version.version,
@@ -190,7 +190,7 @@ def _in_full(store: Store, memory: Memory) -> MemoryReply:
                 "source": version.source,
                 "at": moment(version.created_at),
             }
-            for version in versions
+            for version in earlier
         ]
     links = store.memories.links(memory.seq)
     if links:
