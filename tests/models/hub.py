@@ -92,6 +92,18 @@ def sends(body: bytes) -> Misbehaviour:
     return act
 
 
+def sends_without_length(body: bytes) -> Misbehaviour:
+    """Sends something else and does not say how long it is."""
+
+    def act(handler: Handler, content: bytes, start: int) -> bool:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(body)
+        return True
+
+    return act
+
+
 def says(status: int, **headers: str) -> Misbehaviour:
     """A status without a body."""
 

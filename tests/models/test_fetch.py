@@ -159,16 +159,25 @@ def test_a_wrong_file_is_refused_and_not_kept(files: ModelFiles, hub: Hub):
     assert content_of(files.folder(MODEL)) == {"tokenizer.json": TOKENIZER}
 
 
-def test_a_file_longer_than_pinned_is_refused(files: ModelFiles, hub: Hub):
-    hub.content[GRAPH_PATH] = GRAPH + b"more"
+@pytest.mark.parametrize("body", [GRAPH + b"more", GRAPH[:-1], b"<html>please log in</html>"])
+def test_a_file_of_another_size_is_refused_before_it_is_fetched(files: ModelFiles, hub: Hub, body: bytes):
+    hub.next = [lambda *_: False, hubs.sends(body)]
+    with pytest.raises(ModelError, match=f"has {len(body):,} bytes, not the pinned 131,072"):
+        Pull(files, hub)()
+    assert content_of(files.folder(MODEL)) == {"tokenizer.json": TOKENIZER}
+    assert len(hub.asked) == 2
+
+
+def test_a_file_that_turns_out_longer_than_pinned_is_not_kept(files: ModelFiles, hub: Hub):
+    hub.next = [lambda *_: False, hubs.sends_without_length(GRAPH + b"more")]
     with pytest.raises(ModelError, match="longer than the pinned"):
         Pull(files, hub)()
-    assert "model.onnx.part" not in content_of(files.folder(MODEL))
+    assert content_of(files.folder(MODEL)) == {"tokenizer.json": TOKENIZER}
 
 
-def test_a_server_whose_file_is_too_short_is_given_up(files: ModelFiles, hub: Hub):
-    hub.content[GRAPH_PATH] = GRAPH[:-1]
-    with pytest.raises(ModelError, match="failed 4 times"):
+def test_a_file_that_always_turns_out_shorter_is_given_up(files: ModelFiles, hub: Hub):
+    hub.next = [lambda *_: False, *[hubs.sends_without_length(GRAPH[:-1])] * 4]
+    with pytest.raises(ModelError, match=r"failed 4 times.*131,071 of 131,072"):
         Pull(files, hub)()
     assert "model.onnx" not in content_of(files.folder(MODEL))
 

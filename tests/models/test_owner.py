@@ -18,6 +18,9 @@ import psutil
 import pytest
 from tests.models.member import Member
 
+from memhub_mcp.errors import ModelError
+from memhub_mcp.models.address import _folders
+from memhub_mcp.models.guest import Guest, read_card
 from memhub_mcp.models.lock import ProcessLock
 
 TEXTS = ["the retry limit is five", "部署", ""]
@@ -245,6 +248,84 @@ def test_a_data_directory_with_a_long_path_is_shared_too(tmp_path: Path):
         assert owner.embed(*TEXTS)["heavy"] is True
         reply = guest.embed(*TEXTS)
         assert (reply["state"], reply["heavy"]) == ("ready", False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no paths")
+def test_a_long_temporary_folder_keeps_nobody_from_sharing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home, temporary = tmp_path / ("h" * 90), tmp_path / ("t" * 90)
+    home.mkdir()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with Member(home) as owner, Member(home) as guest:
+        assert owner.embed(*TEXTS)["heavy"] is True
+        folder = Path(json.loads((home / "run" / "models.lock").read_text())["address"]).parent
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert guest.embed(*TEXTS)["heavy"] is False
+        assert owner.end() == 0
+        assert not folder.exists()
+        assert guest.embed(*TEXTS)["heavy"] is True
+        assert guest.end() == 0
+        assert not folder.exists()
+
+
+def test_the_temporary_folder_of_a_mac_is_short_enough(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tempfile.tempdir", "/var/folders/zz/zyxvpxvq6csfxvn_n0000000000000/T")
+    assert all(len(str(folder / "models-00000000.sock")) <= 100 for folder in _folders(Path("/x" * 200))[1:])
+
+
+@pytest.mark.parametrize("name", ["käse 数据", os.fsdecode(b"latin \xe9")])
+def test_a_data_directory_may_have_any_name(tmp_path: Path, name: str):
+    home = tmp_path / name
+    try:
+        home.mkdir()
+    except OSError:
+        pytest.skip("not a name here")
+    with Member(home) as owner, Member(home) as guest:
+        assert owner.embed(*TEXTS)["heavy"] is True
+        assert guest.embed(*TEXTS)["heavy"] is False
+
+
+def test_twelve_processes_at_once_agree_and_outlive_their_owner(start: Start):
+    members = [start() for _ in range(12)]
+    for _ in range(2):
+        for member in members:
+            member.say(do="embed", texts=TEXTS, wait_s=60)
+        replies = [member.hear() for member in members]
+        assert sum(reply["heavy"] for reply in replies) == 1
+        assert all("vectors" in reply for reply in replies)
+        owner = next(member for member, reply in zip(members, replies, strict=True) if reply["heavy"])
+        owner.kill()
+        members.remove(owner)
+
+
+def test_a_request_that_makes_no_sense_is_answered_and_harms_nobody(start: Start, tmp_path: Path):
+    owner, guest = start(), start()
+    owner.embed(*TEXTS)
+    card = read_card(tmp_path / "run" / "models.lock")
+    assert card is not None
+    asking = Guest(card, lambda why: None)
+    for request in (
+        {"ask": "score", "model": "minilm", "query": "x", "passages": ["y"]},
+        {"ask": "embed", "model": "minilm", "texts": [7], "query": False},
+        {"ask": "embed", "model": "gpt"},
+        {"ask": "dance", "model": "minilm"},
+        {},
+    ):
+        with pytest.raises(ModelError, match=r"not understood|failed"):
+            asking.ask(request)
+    assert guest.embed(*TEXTS)["state"] == "ready"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux")
+def test_an_owner_that_was_asked_by_many_at_once_is_small_again(start: Start):
+    owner, *guests = (start() for _ in range(9))
+    owner.embed(*TEXTS)
+    before = psutil.Process(owner.pid).memory_info().rss
+    for _ in range(3):
+        for guest in guests:
+            guest.say(do="embed", texts=["a long story about deploys and retries. " * 40] * 3, wait_s=60)
+        assert all("vectors" in guest.hear() for guest in guests)
+    assert psutil.Process(owner.pid).memory_info().rss - before < 80_000_000
 
 
 def test_where_nothing_can_be_shared_each_has_its_own(tmp_path: Path):

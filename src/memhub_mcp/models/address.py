@@ -23,7 +23,7 @@ def new_address(run: Path) -> str:
     Raises:
         HomeError: there is no place for it.
     """
-    token = secrets.token_hex(8)
+    token = secrets.token_hex(4)  # short: the temporary folder of a Mac takes half of the path
     if sys.platform == "win32":
         return rf"\\.\pipe\memhub-{token}"
     name = f"models-{token}.sock"
@@ -37,12 +37,24 @@ def new_address(run: Path) -> str:
     raise HomeError(f"there is no place for a socket: {run} is too long a path and no runtime directory is private")
 
 
+def give_up(address: str, run: Path) -> None:
+    """Remove the folder that was made for this address outside of `run`, once nothing listens there.
+
+    Call this, too, only while holding the lock that guards `run`.
+    """
+    folder = Path(address).parent
+    if sys.platform != "win32" and folder != run:
+        with suppress(OSError):
+            folder.rmdir()
+
+
 def _folders(run: Path) -> list[Path]:
     digest = sha256(os.fsencode(run)).hexdigest()[:16]
     person = os.getuid()
     runtime = Path(f"/run/user/{person}")
     fallback = [runtime / "memhub" / digest] if runtime.is_dir() else []
-    return [run, *fallback, Path(tempfile.gettempdir()) / f"memhub-{person}-{digest}"]
+    temporary = [Path(tempfile.gettempdir()), Path("/tmp")]
+    return [run, *fallback, *(folder / f"memhub-{person}-{digest}" for folder in temporary)]
 
 
 def _made_private(folder: Path) -> bool:

@@ -10,7 +10,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from memhub_mcp.errors import ModelError
-from memhub_mcp.models.heap import give_back
+from memhub_mcp.models.heap import give_back, return_large_blocks
 
 
 class Engine:
@@ -22,6 +22,7 @@ class Engine:
         Raises:
             ModelError: the engine cannot load it.
         """
+        return_large_blocks()
         ort.disable_telemetry_events()
         options = ort.SessionOptions()
         options.intra_op_num_threads = max(1, min(threads, os.cpu_count() or 1))

@@ -157,6 +157,12 @@ class Fetcher:
                     f"{_shown(str(response.url))} answered {status}; set MEMHUB_MODEL_MIRROR to a mirror that has the"
                     " file, or take it from disk with `memhub-mcp models add PATH`"
                 )
+            offered = _offered(response)
+            if offered is not None and offered != file.size:
+                raise ModelError(
+                    f"{_shown(str(response.url))} has {offered:,} bytes, not the pinned {file.size:,};"
+                    " nothing of it was kept. Try another mirror"
+                )
             with part.open("ab" if status == 206 else "wb") as writer:
                 done = have if status == 206 else 0
                 for block in response.iter_raw():
@@ -177,6 +183,17 @@ class Fetcher:
 
 def _starts_at(response: httpx2.Response, have: int) -> bool:
     return response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
+
+
+def _offered(response: httpx2.Response) -> int | None:
+    """How large the whole file is by the word of the server, None when it does not say."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        return None
+    if response.status_code == 206:
+        size = response.headers.get("Content-Range", "").rpartition("/")[2]
+    else:
+        size = response.headers.get("Content-Length", "")
+    return int(size) if size.isdecimal() else None
 
 
 def _asked_wait_s(response: httpx2.Response) -> float | None:

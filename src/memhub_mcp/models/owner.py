@@ -19,7 +19,7 @@ from typing import Any
 
 from memhub_mcp import __version__
 from memhub_mcp.errors import HomeError, ModelError
-from memhub_mcp.models.address import new_address
+from memhub_mcp.models.address import give_up, new_address
 from memhub_mcp.models.door import Door
 from memhub_mcp.models.lock import ProcessLock
 from memhub_mcp.models.wire import MAX_BYTES, PROTOCOL, pack, unpack
@@ -42,6 +42,7 @@ class Owner:
             HomeError: nothing can listen here.
         """
         self._lock = lock
+        self._run = run
         self._lend = lend
         self._key = secrets.token_bytes(32)
         self._closing = threading.Event()
@@ -73,6 +74,7 @@ class Owner:
         with suppress(OSError):
             self._listener.close()
             self._lock.write("")
+        give_up(self._address, self._run)
         self._lock.release()
 
     def _accept(self) -> None:
@@ -103,6 +105,9 @@ class Owner:
             return pack({"error": str(error)})
         except (ValueError, KeyError, TypeError) as error:
             return pack({"error": f"the request was not understood ({type(error).__name__}: {error})"})
+        except Exception as error:
+            log.exception("a guest could not be answered")
+            return pack({"error": f"the model failed ({type(error).__name__}: {error})"})
 
 
 def _answer(request: dict[str, Any], door: Door[Any]) -> bytes:
