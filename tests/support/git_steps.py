@@ -27,6 +27,10 @@ class Git:
 
     def run(self, *arguments: str, check: bool = True) -> str:
         """`git <arguments>`; its output."""
+        return self.run_with(b"", *arguments, check=check)
+
+    def run_with(self, given: bytes, *arguments: str, check: bool = True) -> str:
+        """`git <arguments>` with something on its standard input; its output."""
         Git.clock += 1
         stamp = f"{Git.clock} +0000"
         done = subprocess.run(
@@ -35,7 +39,7 @@ class Git:
             env={**_ENVIRONMENT, "GIT_AUTHOR_DATE": stamp, "GIT_COMMITTER_DATE": stamp},
             capture_output=True,
             check=False,
-            stdin=subprocess.DEVNULL,
+            input=given,
         )
         if check and done.returncode:
             raise AssertionError(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace')}")

@@ -43,7 +43,7 @@ class Person:
         chosen = Settings(home=self.data, cwd=cwd, person_home=self.home, **settings)
         scopes = self.scopes.get(repr(chosen))
         if scopes is None:
-            fresh = Scopes(settings=chosen, registry=self.registry, stores=self.stores)
+            fresh = Scopes(settings=chosen, registry=self.registry, stores=self.stores, patience_s=60.0)
             scopes = self.scopes.setdefault(repr(chosen), fresh)
         return scopes.resolve(Caller(source="claude-code", **(call or {})))
 
@@ -81,7 +81,8 @@ class Person:
         """The texts of the workspace's memories seen from `cwd`."""
         scope = self.at(cwd)
         assert scope.store is not None
-        found = scope.store.memories.newest(Filter(anchors=scope.anchors(), shadowed=scope.shadowed()), before=None, limit=1_000)
+        seen = Filter(anchors=scope.anchors(), shadowed=scope.shadowed())
+        found = scope.store.memories.newest(seen, before=None, limit=1_000)
         return {memory.text for memory in found}
 
     def close(self) -> None:

@@ -196,9 +196,14 @@ class LibgitHistory:
             raise RepoError(why(error)) from error
 
     def blob(self, commit: str, path: str) -> str | None:
+        # `\\xNN` in a path stands for a byte that is no UTF-8, or for itself
+        names = dict.fromkeys((raw_path(path), path.encode("utf-8", "surrogateescape")))
+        return next((found for name in names if (found := self._object_at(commit, name)) is not None), None)
+
+    def _object_at(self, commit: str, name: bytes) -> str | None:
         try:
             here: pygit2.Object = self._commit(commit).tree
-            for part in raw_path(path).split(b"/"):
+            for part in name.split(b"/"):
                 if not isinstance(here, pygit2.Tree):
                     return None
                 here = here / part.decode("utf-8", "surrogateescape")

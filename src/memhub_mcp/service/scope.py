@@ -9,7 +9,7 @@ from memhub_mcp.domain.memory import Kind
 from memhub_mcp.domain.replies import ScopeReply
 from memhub_mcp.domain.scope import Caller, Checkout, Tier, Workspace
 from memhub_mcp.repo.checkout import checkout_of
-from memhub_mcp.service.lookout import Lookout
+from memhub_mcp.service.lookout import PATIENCE_S, Lookout
 from memhub_mcp.service.places import Place, Places
 from memhub_mcp.service.recognition import Recognition
 from memhub_mcp.service.sight import Sight
@@ -81,11 +81,17 @@ class Scopes:
     """Finds the scope of each call afresh. Threads may share it."""
 
     def __init__(
-        self, *, settings: Settings, registry: Workspaces, stores: Stores, clock: Clock = system_clock
+        self,
+        *,
+        settings: Settings,
+        registry: Workspaces,
+        stores: Stores,
+        clock: Clock = system_clock,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._places = Places(settings=settings, registry=registry, recognition=Recognition(registry, stores))
         self._stores = stores
-        self._lookout = Lookout(clock)
+        self._lookout = Lookout(clock, patience_s)
 
     def resolve(self, caller: Caller) -> Scope:
         """The scope of `caller`.
