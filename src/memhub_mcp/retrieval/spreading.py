@@ -1,13 +1,15 @@
 """Many memories of one pattern must not fill an answer: each further one of a family steps back a little.
 
 Two hits are of one family when most of their words are the same, numbers left out, and the question finds no word in
-one that the other lacks. Nothing is dropped, and what is clearly better stays ahead.
+one that the other lacks. Only prose is spread: code and diffs look alike and are not. Nothing is dropped, and what is
+clearly better stays ahead.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memhub_mcp.domain.hit import Hit, MemoryHit
+from memhub_mcp.retrieval.forms import Form, form_of
 from memhub_mcp.retrieval.terms import index_terms
 
 ALIKE = 0.5
@@ -30,7 +32,7 @@ def spread(hits: Sequence[Hit]) -> list[Hit]:
     families: list[_Family] = []
     spread_out: list[Hit] = []
     for hit in hits:
-        if not isinstance(hit, MemoryHit):
+        if not isinstance(hit, MemoryHit) or form_of(hit.memory.kind, hit.memory.text) is not Form.TEXT:
             spread_out.append(hit)
             continue
         words = frozenset(term for term in index_terms(hit.text[:_READ]) if not any(c.isdigit() for c in term))
