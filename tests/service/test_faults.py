@@ -81,34 +81,58 @@ with desk_in(Path({folder!r})) as desk:
 """
 
 
+FULL = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, {support!r})
+from hubs import desk_in
+with desk_in(Path({folder!r})) as desk:
+    desk.remember("the gate is open")
+with open({home!r} + "/ballast", "wb", buffering=0) as ballast:
+    try:
+        while True:
+            ballast.write(b"x" * 512)
+    except OSError:
+        pass
+with desk_in(Path({folder!r})) as desk:
+    print(len(desk.recall("the gate is open")))
+    try:
+        desk.remember("one more")
+    except Exception as error:
+        print(type(error).__name__, error)
+os.unlink({home!r} + "/ballast")
+with desk_in(Path({folder!r})) as desk:
+    print(len(desk.remember("one more")))
+"""
+
+
+def on_a_disk(mount: str, home: Path, program: str, folder: Path) -> list[str]:
+    """The lines `program` prints where `mount` was done to "$1", the data directory; seen by nobody else."""
+    filled = program.format(support=str(Path(__file__).parent.parent / "support"), folder=str(folder), home=str(home))
+    command = ["unshare", "--mount", "--user", "--map-root-user", "sh", "-c", f'{mount} && exec "$2" -c "$3"', "sh"]
+    done = subprocess.run([*command, home, sys.executable, filled], capture_output=True, text=True, check=False)
+    if "unshare failed" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"no mount namespace here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mount namespaces are Linux's")
+def test_on_a_full_disk_recall_works_and_a_write_says_what_to_do(repository: Git, home: Path) -> None:
+    home.mkdir()
+    found, refused, stored = on_a_disk('mount -t tmpfs -o size=2m tmpfs "$1"', home, FULL, repository.root)
+    assert found == "1"
+    assert "full" in refused
+    assert stored == "1"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="mount namespaces are Linux's")
 def test_on_a_read_only_disk_recall_works_and_writing_is_refused(repository: Git, home: Path) -> None:
     with desk_in(repository.root) as desk:
         desk.remember("the gate is open")
-    program = READ_ONLY.format(support=str(Path(__file__).parent.parent / "support"), folder=str(repository.root))
-    mount = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" -c "$3"'
-    done = subprocess.run(
-        [
-            "unshare",
-            "--mount",
-            "--user",
-            "--map-root-user",
-            "sh",
-            "-c",
-            mount,
-            "sh",
-            str(home),
-            sys.executable,
-            program,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "unshare failed" in done.stderr or "mount:" in done.stderr:
-        pytest.skip(f"no mount namespace here: {done.stderr.strip()}")
-    found, refused = done.stdout.splitlines()
-    assert found == "1", done.stderr
+    read_only = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"'
+    found, refused = on_a_disk(read_only, home, READ_ONLY, repository.root)
+    assert found == "1"
     assert refused.startswith(ReadOnlyStore.__name__)
 
 

@@ -44,7 +44,11 @@ class ProcessLock:
                 raise HomeError(f"files cannot be locked in {path.parent} ({error.strerror})") from error
             if _is_still(path, descriptor):
                 lock = cls(descriptor)
-                lock.write(str(os.getpid()))
+                try:
+                    lock.write(str(os.getpid()))
+                except OSError as error:
+                    lock.release()
+                    raise HomeError(f"the lock file {path} cannot be written ({error.strerror})") from error
                 return lock
             os.close(descriptor)  # removed between open and lock: what we hold is nobody's lock
 

@@ -19,6 +19,7 @@ from memhub_mcp.store.migrate import Script, run_scripts, set_fact
 
 BUSY_MS = 15_000
 _SWITCH_MS = 250  # changing the journal needs every other process to be still; next time is soon enough
+_NO_INDEX = (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMMAP)
 _FIRST = {"generation": "0", "min_reader": "1", "min_writer": "1"}
 
 
@@ -175,22 +176,32 @@ def _inspect(path: Path, journal: str, warnings: tuple[str, ...], *, read_only: 
         try:
             if not connection.readonly("main"):
                 return access, _meta(connection)
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
-            pass  # the folder does not let us make a write-ahead log
+        except apsw.Error as error:
+            if not _lacks_log(error):
+                raise
         finally:
             connection.close()
-    why = "it was opened for reading" if read_only else "the file or its folder is read-only here"
+    why = "it was opened for reading" if read_only else "the file or its folder is read-only here, or the disk is full"
     for immutable in (False, True):
         access = Access(path=path, journal=journal, why_read_only=why, immutable=immutable, warnings=warnings)
         connection = _connect_read_only(path, immutable=immutable)
         try:
             facts = _meta(connection)
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
-            continue
+        except apsw.Error as error:
+            if not _lacks_log(error):
+                raise
+        else:
+            return _with_log_warning(access), facts
         finally:
             connection.close()
-        return _with_log_warning(access), facts
     raise apsw.CantOpenError("unable to open database file")
+
+
+def _lacks_log(error: apsw.Error) -> bool:
+    """Whether the write-ahead log or its index cannot be made: the folder is read-only, or the disk is full."""
+    return (
+        isinstance(error, (apsw.CantOpenError, apsw.ReadOnlyError)) or getattr(error, "extendedresult", 0) in _NO_INDEX
+    )
 
 
 def _with_journal(access: Access) -> Access:
