@@ -1,13 +1,10 @@
 """What the command-line parsers of the verbs have in common."""
 
 import argparse
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from memhub_mcp.domain.memory import WRITABLE_KINDS
-
-_AGE = re.compile(r"(\d{1,5})\s*([hdwmy])")
-_AGE_HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+from memhub_mcp.domain.moments import read_phrase
 
 KINDS = sorted(WRITABLE_KINDS)
 
@@ -28,15 +25,11 @@ def names(text: str) -> list[str]:
 
 
 def moment(text: str) -> datetime:
-    """A date, a date with time, or an age such as `3d`, `2w`, `6m`."""
-    age = _AGE.fullmatch(text.strip().lower())
-    if age:
-        return datetime.now(UTC) - timedelta(hours=int(age[1]) * _AGE_HOURS[age[2]])
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a date (2026-01-31) nor an age (3d, 2w, 6m)") from None
-    return found.astimezone(UTC)
+    """A date, a date with time, a phrase such as `last week`, or an age such as `3d`, `2w`, `6m`."""
+    found = read_phrase(text, datetime.now(UTC))
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a date (2026-01-31) nor an age (3d, 2w, 6m, last week)")
+    return found
 
 
 def positive(text: str) -> int:

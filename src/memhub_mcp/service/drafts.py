@@ -5,11 +5,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
 from memhub_mcp.capture.redact import redact
+from memhub_mcp.domain.clock import system_clock
 from memhub_mcp.domain.memory import WRITABLE_KINDS, Draft, Kind
+from memhub_mcp.domain.moments import read_phrase
 from memhub_mcp.domain.scope import Tier
 from memhub_mcp.domain.session import SessionFact
 from memhub_mcp.errors import InvalidInput
@@ -116,18 +118,19 @@ def _read_draft(memory: Mapping[str, Any], where: str) -> Draft:
 
 
 def read_moment(value: object, name: str) -> datetime | None:
-    """A moment from an ISO date or time, UTC where it names no zone; None stays None.
+    """A moment from an ISO date or time, UTC where it names no zone, or from a phrase: `last week`, `2 days ago`.
+
+    None stays None.
 
     Raises:
-        InvalidInput: not an ISO 8601 date or time.
+        InvalidInput: it means no moment.
     """
     if value is None or value == "":
         return None
-    try:
-        moment = datetime.fromisoformat(str(value))
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"{name} is {str(value)[:40]!r}; give an ISO date such as 2026-05-31") from error
+    moment = read_phrase(str(value), system_clock())
+    if moment is None:
+        raise InvalidInput(f"{name} is {str(value)[:40]!r}; give an ISO date such as 2026-05-31, or `last week`")
+    return moment
 
 
 def read_kinds(kinds: Sequence[str]) -> frozenset[Kind]:
