@@ -1,7 +1,9 @@
 """Commits read as values: their changes, hunks and patch text, without a working tree and without running anything."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha1
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +19,7 @@ PATCH_LIMIT_BYTES = 64 * 1024
 RENAME_LIMIT = 400
 EXACT_RENAMES_ABOVE = 2_000  # comparing contents grows with adds times deletes
 _BATCH = 500
+_NOT_CHANGED = re.compile(rb"^[@\\].*$", re.MULTILINE)
 _SUBMODULE = 0o160000
 _RENAMES = DiffFind.FIND_RENAMES | DiffFind.FIND_DONT_IGNORE_WHITESPACE  # explicit: the repository's config has no say
 _KINDS = {
@@ -99,7 +102,7 @@ def read_commit(repo: pygit2.Repository, sha: str, rules: TextRules, contents: C
         authored_at=moment(commit.author.time),
         committed_at=moment(commit.committer.time),
         message=rules.redact(message_text(commit)),
-        patch_id=_patch_id(contents, commit),
+        patch_id=writer.patch_id if len(commit.parent_ids) < 2 else None,
         changes=tuple(changes),
         patch=writer.text(notes),
         note="; ".join(dict.fromkeys(notes)) or None,
@@ -267,29 +270,6 @@ def _find_renames(diff: pygit2.Diff, notes: list[str]) -> dict[str, str]:
     return found
 
 
-def _patch_id(contents: Contents, commit: pygit2.Commit) -> str | None:
-    """Of the zero-context difference to the first parent, renames not looked for; None for merges and huge commits."""
-    parents = commit.parents
-    if len(parents) > 1 or (not parents and _has_hidden_parents(commit)):
-        return None
-    diff = _diff(commit, parents[0] if parents else None)
-    if not 0 < len(diff) <= EXACT_RENAMES_ABOVE or _too_large(contents, diff):
-        return None
-    try:
-        return str(diff.patchid)
-    except (pygit2.GitError, KeyError):
-        return None
-
-
-def _too_large(contents: Contents, diff: pygit2.Diff) -> bool:
-    return any(
-        (contents.size(str(file.id)) or 0) > BLOB_LIMIT_BYTES
-        for delta in diff.deltas
-        for file in (delta.old_file, delta.new_file)
-        if file.mode not in (0, _SUBMODULE)
-    )
-
-
 def _has_hidden_parents(commit: pygit2.Commit) -> bool:
     """Whether the object names parents that the clone does not have."""
     header, _, _ = commit.read_raw().partition(b"\n\n")
@@ -305,16 +285,23 @@ class _PatchWriter:
         self._size = 0
         self._files = 0
         self._cut = 0
+        self._identity = sha1(usedforsecurity=False)
+
+    @property
+    def patch_id(self) -> str | None:
+        """What commits that make the same change share: paths and changed lines, not where they stand, nor blanks."""
+        return self._identity.hexdigest() if self._files else None
 
     def add(self, change: FileChange, data: bytes) -> None:
         """Adds the change of one file; `data` is the patch of libgit2, whose header is replaced by ours."""
         self._files += 1
+        start = data.find(b"\n@@ ") + 1
+        self._identify(change, data[start:])
         room = PATCH_LIMIT_BYTES - self._size
         if room <= 0:
             self._cut += 1
             return
         secret = self._rules.never_stored(change.path) or self._rules.never_stored(change.old_path or change.path)
-        start = data.find(b"\n@@ ") + 1
         body = data[start:] if start and not secret else b""
         piece = _header(change) + body[:room].decode("utf-8", "replace")
         if len(body) > room:
@@ -324,6 +311,14 @@ class _PatchWriter:
             piece += "\n"
         self._pieces.append(piece)
         self._size += len(piece)
+
+    def _identify(self, change: FileChange, body: bytes) -> None:
+        place = f"{change.kind} {change.old_path} {change.path} "
+        if not change.hunks:
+            place += f"{change.blob_before} {change.blob_after}"
+        self._identity.update(place.encode("utf-8", "surrogateescape"))
+        if change.hunks:
+            self._identity.update(_NOT_CHANGED.sub(b"", body).translate(None, b" \t\r\n"))
 
     def text(self, notes: list[str]) -> str:
         """The redacted text; says in `notes` what had to be left out."""
