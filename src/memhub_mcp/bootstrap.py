@@ -39,7 +39,15 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     serving = Serving(doors, clock)
     reporting = Reporting(home=settings.home, models=doors, serving=serving, clock=clock, tightened=tightened)
     briefing = Briefing(home=settings.home, capture=settings.capture, reporting=reporting)
-    maintenance = Maintenance(home=settings.home, scopes=scopes, serving=serving, indexing=indexing, briefing=briefing)
+    importing = Importing(scopes=scopes, keeps_turns=settings.capture == "all")
+    maintenance = Maintenance(
+        home=settings.home,
+        scopes=scopes,
+        serving=serving,
+        indexing=indexing,
+        briefing=briefing,
+        importing=importing,
+    )
     memories = Memories(
         scopes=scopes,
         reading=Reading(
@@ -63,7 +71,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         memories=memories,
         history=History(scopes=scopes, tracing=tracing, indexing=indexing),
         indexing=indexing,
-        importing=Importing(scopes=scopes, keeps_turns=settings.capture == "all"),
+        importing=importing,
         maintenance=maintenance,
         workspaces=WorkspaceChanges(settings=settings, registry=registry, stores=stores, clock=clock),
         on_close=close,

@@ -10,7 +10,7 @@ from tests.cli.conftest import SCRIPT
 from tests.support.git_repository import GitRepository
 
 from memhub_mcp.capture import spool
-from memhub_mcp.capture.events import edit_from_json
+from memhub_mcp.capture.events import edit_from_json, is_session_end, session_end_from_json
 from memhub_mcp.hosts import hook_files
 
 PAYLOADS = Path(__file__).parent.parent / "hosts" / "payloads"
@@ -52,7 +52,10 @@ def events(home, project):
     found = []
     for entry in spool.pending(home):
         event = spool.read(entry)
-        edit_from_json(event)  # what a drain will read
+        if is_session_end(event):
+            session_end_from_json(event)  # what a drain will read
+            continue
+        edit_from_json(event)
         del event["time"]
         found.append(json.loads(json.dumps(event).replace(project.as_posix(), "{project}")))
     return found

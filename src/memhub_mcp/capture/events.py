@@ -1,6 +1,7 @@
-"""Edit events out of the spool. Every field is checked: an entry may come from an older memhub, or from anyone."""
+"""Events out of the spool. Every field is checked: an entry may come from an older memhub, or from anyone."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -39,6 +40,31 @@ def edit_from_json(data: Mapping[str, object]) -> EditEvent:
         ordinal=ordinal,
         **optional,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """A host said that a session in `folder` is over. `transcript` is the file that holds it, if there is one."""
+
+    source: str
+    session: str
+    folder: str
+    transcript: str | None
+
+
+def is_session_end(data: Mapping[str, object]) -> bool:
+    """Whether a spool entry tells of the end of a session."""
+    return data.get("event") == "session-end"
+
+
+def session_end_from_json(data: Mapping[str, object]) -> SessionEnd:
+    """The end of a session as the hook wrote it.
+
+    Raises:
+        ValueError: a field is missing or of the wrong type.
+    """
+    transcript = _text(data, "transcript") if data.get("transcript") is not None else None
+    return SessionEnd(_text(data, "source"), _text(data, "session"), _text(data, "folder"), transcript)
 
 
 def _text(data: Mapping[str, object], name: str) -> str:

@@ -75,9 +75,15 @@ def _may_record(home: str, path: str) -> bool:
 
 
 def _end_session(source: str, home: str, payload: Mapping[str, Any]) -> None:
-    session = session_of(payload)
-    if session:
-        hook_files.forget_said(home, source, session)
+    session, folder = session_of(payload), folder_of(payload) or os.getcwd()
+    if not session:
+        return
+    hook_files.forget_said(home, source, session)
+    place = hook_files.place_of(home, folder)
+    if place.root is not None and place.capture != "off":
+        end = {"event": "session-end", "source": source, "session": session, "folder": folder}
+        transcript = text_in(payload, "transcript_path")
+        spool.write(home, {**end, "transcript": transcript} if transcript else end)
 
 
 def _context(text: str | None) -> str | None:

@@ -1,20 +1,25 @@
 """Conversations that assistants kept on disk become edits and session facts of the current workspace, each once."""
 
+import logging
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from memhub_mcp.capture.transcripts.reading import source_of
+from memhub_mcp.capture.events import SessionEnd
+from memhub_mcp.capture.transcripts.reading import READERS, source_of
 from memhub_mcp.domain.replies import ImportReply
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput, NotFound
-from memhub_mcp.service.intake import Intake
+from memhub_mcp.service.intake import Intake, remember_edits
 from memhub_mcp.service.scope import Scopes
 
 _AGENTS = "subagents"  # a session file brings its own along
 _SUFFIXES = frozenset({".jsonl", ".json", ".vscdb", ".db"})
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, int], None]
 """Is told how many of how many files were read, and how many records in all."""
@@ -79,6 +84,31 @@ class Importing:
             except (OSError, InvalidInput) as error:
                 run.notes.append(f"left out: {error}")
         return run.reply()
+
+    def end_session(self, end: SessionEnd) -> None:
+        """Remember a session that hooks followed, by its one fact: from its transcript, else from its edits alone.
+
+        The edits themselves were reported by hooks already. A transcript that cannot be read tells nothing.
+        """
+        scope = self._scopes.of_file(Path(end.folder))
+        if scope is None or scope.store is None or scope.checkout is None:
+            return
+        transcript = Path(end.transcript) if end.transcript else None
+        if transcript is not None and end.source in READERS and transcript.is_file():
+            intake = Intake(
+                scope,
+                scope.store,
+                scope.checkout,
+                since=None,
+                dry_run=False,
+                keeps_turns=self._keeps_turns,
+                keeps_edits=False,
+            )
+            try:
+                deque(intake.read(transcript, end.source), maxlen=0)
+            except (OSError, InvalidInput) as error:
+                log.warning("the session in %s is told from its edits: %s", transcript, error)
+        remember_edits(scope, scope.store, scope.checkout, end.source, end.session)
 
     def _run(self, caller: Caller, *, since: datetime | None, dry_run: bool, of_workspace: bool = False) -> Intake:
         scope = self._scopes.resolve(caller)

@@ -21,13 +21,14 @@ from memhub_mcp.service.dialogue import add_turns
 from memhub_mcp.service.edits import identity, is_withheld, without_texts
 from memhub_mcp.service.remembering import keep_drafted_fact
 from memhub_mcp.service.scope import Scope
-from memhub_mcp.service.session_facts import SessionStory
+from memhub_mcp.service.session_facts import UNKNOWN_OUTCOME, SessionStory, story_of
 from memhub_mcp.service.withheld import Withheld
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
 
 _BATCH = 50  # edits stored in one transaction
 _MOST_NOTES = 5
+_MOST_EDITS = 2_000  # of one session, when its fact is told from them
 _LONGEST_NAME = 255
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]+")
 
@@ -56,7 +57,8 @@ class Intake:
         since: datetime | None,
         dry_run: bool,
         keeps_turns: bool,
-        root_around: Callable[[Path], Path | None] | None,
+        keeps_edits: bool = True,
+        root_around: Callable[[Path], Path | None] | None = None,
     ) -> None:
         self._scope = scope
         self._store = store
@@ -64,6 +66,7 @@ class Intake:
         self._since = since
         self._dry_run = dry_run
         self._keeps_turns = keeps_turns
+        self._keeps_edits = keeps_edits
         self._root_around = root_around
         self._withheld = Withheld(checkout)
         self._logs: dict[str, BranchLog] = {}
@@ -180,7 +183,7 @@ class Intake:
         branch = _branch(event.branch) or talk.about.branch
         placed = replace(event, path=path, old_path=old_path, branch=branch)
         talk.story.edit(placed)
-        if not self._is_recent(event.time):
+        if not self._keeps_edits or not self._is_recent(event.time):
             return
         key = identity(placed)
         if key in self._seen:
@@ -277,6 +280,33 @@ class Intake:
         if branch not in self._logs:
             self._logs[branch] = read_log(self._checkout.common_dir, branch)
         return self._logs[branch]
+
+
+def remember_edits(scope: Scope, store: Store, checkout: Checkout, source: str, host_session: str) -> None:
+    """The fact of a session as its edits tell it, unless more is known of it."""
+    session = store.sessions.find(source, host_session)
+    if session is None:
+        return
+    known = store.sessions.fact(store.db, session.id)
+    if known is not None and UNKNOWN_OUTCOME not in store.memories.by_seqs((known,))[known].text:
+        return
+    story = story_of(edit.event for edit in store.edits.of_session(session.id, _MOST_EDITS))
+    log = read_log(checkout.common_dir, session.branch) if session.branch else BranchLog()
+    made = log.between(story.started_at, story.ended_at) if story else ()
+    fact = story.fact([entry for entry in made if entry.is_commit]) if story else None
+    if story is None or fact is None:
+        return
+    then = replace(checkout, branch=session.branch, head=log.tip_at(story.ended_at))
+    with store.write() as tx:
+        keep_drafted_fact(
+            replace(scope, checkout=then),
+            store,
+            tx,
+            fact,
+            source=source,
+            session=session.id,
+            now=story.ended_at,
+        )
 
 
 def _slug(folder: Path) -> str:

@@ -11,7 +11,7 @@ from memhub_mcp.domain.revision import ChangeKind, EditEvent
 from memhub_mcp.domain.session import SessionFact
 from memhub_mcp.repo.reflog import LogEntry
 
-UNKNOWN_OUTCOME = "not known"
+UNKNOWN_OUTCOME = "not known, only the edits were seen"
 
 _LONGEST_TASK = 500
 _LONGEST_QUOTE = 300

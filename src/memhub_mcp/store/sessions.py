@@ -52,6 +52,11 @@ class Sessions:
         tx.run(_ADD, row)
         return _session(row)
 
+    def find(self, source: str, host_session: str) -> Session | None:
+        """The session a host calls `host_session`, if it is known."""
+        rows = self._db.read(_FIND, (source, host_session))
+        return _session(rows[0]) if rows else None
+
     def get(self, id: str) -> Session | None:
         """One session by our id."""
         rows = self._db.read(_GET, (id,))
