@@ -180,8 +180,8 @@ class ScopeMachine(RuleBasedStateMachine):
 
 
 ScopeMachine.TestCase.settings = settings(
-    max_examples=8,
-    stateful_step_count=14,
+    max_examples=5,
+    stateful_step_count=12,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

@@ -1,6 +1,10 @@
 """Situations as people would type them: git commands, and what was remembered between them."""
 
+import atexit
 import shlex
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from git_steps import Git, git_init
@@ -26,11 +30,8 @@ class World:
     def __init__(self, folder: Path, person: Person) -> None:
         self.folder = folder
         self.person = person
-        self.git = git_init(folder / "repo")
-        for name in "abc":
-            self.git.write(name, numbered({}))
-        self.git.run("add", "-A")
-        self.git.run("commit", "-q", "-m", "start")
+        shutil.copytree(_beginning(), folder / "repo", symlinks=True)
+        self.git = Git(folder / "repo")
 
     def run(self, script: str) -> None:
         """Run the commands of `script`."""
@@ -85,6 +86,19 @@ class World:
                 git.write(name, "\n".join(lines) + "\n")
             else:
                 git.write(name, text + "\n")
+
+
+@cache
+def _beginning() -> Path:
+    """The repository every world begins with, made once."""
+    folder = Path(tempfile.mkdtemp(prefix="memhub-world-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    git = git_init(folder / "repo")
+    for name in "abc":
+        git.write(name, numbered({}))
+    git.run("add", "-A")
+    git.run("commit", "-q", "-m", "start")
+    return git.root
 
 
 def numbered(changed: dict[int, str]) -> str:

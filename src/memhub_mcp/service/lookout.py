@@ -70,12 +70,12 @@ class Lookout:
     def view(self, store: Store, checkout: Checkout) -> View:
         """The anchors of `store` that are seen from `checkout`; partial when that takes longer than our patience."""
         key = (store.workspace.id, checkout.root, checkout.head, checkout.branch, checkout.default_branch)
-        anchors = store.anchors.all()
-        if not anchors and checkout.branch in (None, checkout.default_branch):
-            return View(frozenset(), limited=checkout.limited)
         known = self._remembered.get(key)
         if known and known.generation == store.db.generation and known.state == _state(checkout, known.state[1]):
             return known.view
+        anchors = store.anchors.all()
+        if not anchors and checkout.branch in (None, checkout.default_branch):
+            return View(frozenset(), limited=checkout.limited)
         look = self._start(key, store, checkout)
         if look.done.wait(self._patience_s):
             if look.error:
