@@ -74,6 +74,7 @@ sys.path.insert(0, {support!r})
 from hubs import desk_in
 with desk_in(Path({folder!r})) as desk:
     print(len(desk.recall("the gate is open")))
+    print(*desk.hub.indexing.index(desk.hub.scopes.resolve(desk.caller)).notes)
     try:
         desk.remember("one more")
     except Exception as error:
@@ -131,8 +132,9 @@ def test_on_a_read_only_disk_recall_works_and_writing_is_refused(repository: Git
     with desk_in(repository.root) as desk:
         desk.remember("the gate is open")
     read_only = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"'
-    found, refused = on_a_disk(read_only, home, READ_ONLY, repository.root)
+    found, indexed, refused = on_a_disk(read_only, home, READ_ONLY, repository.root)
     assert found == "1"
+    assert indexed.startswith("commits are not indexed: ")
     assert refused.startswith(ReadOnlyStore.__name__)
 
 

@@ -59,8 +59,11 @@ class Indexing:
             StoreError: the store cannot be written.
         """
         store, checkout = scope.store, scope.checkout
-        if store is None or checkout is None or store.read_only:
+        if store is None or checkout is None:
             return IndexReport()
+        if store.read_only:
+            note = f"commits are not indexed: {store.db.path} can be read but not written"
+            return IndexReport(total=store.commits.count(), complete=False, notes=(note,))
         if checkout.limited is not None:
             return IndexReport(complete=False, notes=(f"commits are not indexed: {checkout.limited}",))
         try:
