@@ -194,7 +194,7 @@ def _exchange(card: OwnerCard, request: bytes, within_s: float) -> bytes:
             found = heard.get(timeout=seconds)
             if isinstance(found, Exception):
                 raise OwnerGone(
-                    f"process {card.pid}, which held the model, has ended ({found or type(found).__name__})"
+                    f"process {card.pid}, which held the model, has ended ({str(found) or type(found).__name__})"
                 ) from found
             if found is not None:
                 return found
