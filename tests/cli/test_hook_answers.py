@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import threading
 
 import pytest
 from tests.cli.conftest import SCRIPT
@@ -11,6 +12,7 @@ from tests.support.git_repository import GitRepository
 from memhub_mcp.hosts.asking import ask
 
 PATIENCE_S = 30.0
+CLIENT = {"name": "a", "version": "1"}
 LIMIT = "The retry limit of uploads is 5 because the proxy cuts off the sixth"
 
 
@@ -30,20 +32,25 @@ def server(home, tmp_path_factory):
     process = subprocess.Popen(
         [SCRIPT, "serve", "--home", home], cwd=elsewhere, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    watchdog = threading.Timer(PATIENCE_S, process.kill)  # a server that says nothing fails, and is not waited for
+    watchdog.start()
     number = 0
+
+    def send(message):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        process.stdin.flush()
 
     def call(method, params):
         nonlocal number
         number += 1
-        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.flush()
-        return json.loads(process.stdout.readline())
+        send({"id": number, "method": method, "params": params})
+        return json.loads(process.stdout.readline())["result"]
 
-    call("initialize", client)
+    call("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT})
+    send({"method": "notifications/initialized"})
     while not list((home / "run").glob("ask-*.json")):
         call("tools/call", {"name": "memory_status", "arguments": {}})
+    watchdog.cancel()
     yield process
     process.stdin.close()
     process.wait(PATIENCE_S)
