@@ -39,6 +39,10 @@ class History(Protocol):
         """The parents of a commit that are here."""
         ...
 
+    def leaves_alone(self, sha: str, path: str) -> bool:
+        """Whether there is a first parent, and `path` is the same there."""
+        ...
+
     def step(self, sha: str, number: int, path: str) -> Step | None:
         """How `path` differs from the parent `number`; None when it is the same there."""
         ...
@@ -59,8 +63,14 @@ def trace(history: History, head: str, path: str, spans: Spans) -> Iterator[Revi
     waiting: dict[str, dict[str, Spans]] = {head: {path: union(spans)}}
     for sha in history.order(head):
         blocks = waiting.pop(sha, None)
-        if blocks:
-            yield from _commit(history, sha, blocks, waiting)
+        if blocks is None:
+            continue
+        if len(blocks) == 1 and history.leaves_alone(sha, next(iter(blocks))):
+            parent = history.parents(sha)[0]
+            if parent not in waiting:
+                waiting[parent] = blocks  # most commits of a history leave the file alone
+                continue
+        yield from _commit(history, sha, blocks, waiting)
         if not waiting:
             return
 
@@ -71,9 +81,6 @@ def _commit(
     parents = history.parents(sha)
     if not parents:
         yield from _first(history, sha, blocks)
-        return
-    if parents[0] not in waiting and all(history.step(sha, 0, path) is None for path in blocks):
-        waiting[parents[0]] = blocks  # most commits of a history leave the file alone
         return
     passed: list[tuple[str, dict[str, Spans]]] = []
     revisions: list[Revision] = []

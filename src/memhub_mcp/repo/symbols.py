@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha1
 from importlib import import_module
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
@@ -19,6 +20,7 @@ _MOST_SYMBOLS = 20_000
 _NAME_CHARACTERS = 120
 _CHUNK = 65_536
 _MOST_BROKEN = 5_000
+_MOST_KEPT = 256
 _NAMED = ("name", "declarator", "left", "key", "property", "type")
 _FINAL = frozenset(
     {
@@ -59,11 +61,29 @@ class FileSymbols:
     why: str | None = None
 
 
+_kept: dict[tuple[str, bytes], FileSymbols] = {}
+
+
 def read_symbols(path: str, data: bytes) -> FileSymbols:
-    """The symbols of a file. A file that parses in part keeps those of the parts that do."""
+    """The symbols of a file. A file that parses in part keeps those of the parts that do.
+
+    What was read is kept by content, so that a text is parsed once a process.
+    """
     grammar = grammar_of(path)
     if grammar is None:
         return FileSymbols(why="no parser for this kind of file")
+    key = (grammar.name, sha1(data, usedforsecurity=False).digest())
+    found = _kept.get(key)
+    if found is None:
+        found = _parse(grammar, data)
+        if found.why is None:  # one that took too long may be quicker next time
+            _kept[key] = found
+            while len(_kept) > _MOST_KEPT:
+                _kept.pop(next(iter(_kept), key), None)
+    return found
+
+
+def _parse(grammar: Grammar, data: bytes) -> FileSymbols:
     if reason := _unfit(data):
         return FileSymbols(why=reason)
     loaded = _load(grammar)

@@ -68,6 +68,11 @@ class WalkedHistory:
         commit = self._repo[sha].peel(pygit2.Commit)
         return CommitLine(author_text(commit), moment(commit.committer.time), message_text(commit))
 
+    def leaves_alone(self, sha: str, path: str) -> bool:
+        """Whether there is a first parent, and `path` is the same there."""
+        parents = self.parents(sha)
+        return bool(parents) and self.blob(sha, path) == self.blob(parents[0], path)
+
     def step(self, sha: str, number: int, path: str) -> Step | None:
         """How `path` differs from the parent `number`."""
         parents = self.parents(sha)

@@ -1,8 +1,6 @@
 """What became of the code that memories name, cheap enough for every reply, and the chains of some of it."""
 
-import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ from memhub_mcp.errors import InvalidInput, RepoError
 from memhub_mcp.repo.contents import difference
 from memhub_mcp.repo.plain_files import read_inside
 from memhub_mcp.repo.spans import carry_forward, union
-from memhub_mcp.repo.symbols import FileSymbols, find_symbols, read_symbols
+from memhub_mcp.repo.symbols import find_symbols, read_symbols
 from memhub_mcp.service.blocks import find_blocks, plain_path
 from memhub_mcp.service.chains import build_chain
 from memhub_mcp.service.scope import Scope
@@ -29,7 +27,6 @@ _SMALLEST_CHAIN_TOKENS = 150
 _IN_FULL_TOKENS = 1_600
 _LOOK_S = 0.06  # for all memories of a reply; what is not looked at by then has no state
 _CHAIN_S = 0.15
-_KEPT_FILES = 256
 _LAST_TOUCHES = 5
 _ORDER = (UNCHANGED, CHANGED, MOVED, GONE)
 
@@ -48,7 +45,6 @@ class CodeState:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._symbols: OrderedDict[bytes, FileSymbols] = OrderedDict()
 
     def decorate(self, scope: Scope, replies: Sequence[HitReply], hits: Sequence[Hit], *, budget_tokens: int) -> None:
         """Says in the hits of a reply what became of their code, and attaches chains as far as the budget goes."""
@@ -170,12 +166,7 @@ class CodeState:
         """The lines of the symbols named, in a text of the file; none when they are not there."""
         if not symbols:
             return ()
-        key = hashlib.sha1(data, usedforsecurity=False).digest()
-        parsed = self._symbols.get(key)
-        if parsed is None:
-            parsed = self._symbols[key] = read_symbols(path, data)
-            if len(self._symbols) > _KEPT_FILES:
-                self._symbols.popitem(last=False)
+        parsed = read_symbols(path, data)
         found = [each for symbol in symbols for each in find_symbols(parsed.symbols, symbol)]
         return union((each.start, each.end) for each in found)
 

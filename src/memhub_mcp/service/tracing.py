@@ -140,12 +140,13 @@ class IndexedHistory:
         """The parents of a commit."""
         return self._parents[sha]
 
+    def leaves_alone(self, sha: str, path: str) -> bool:
+        """Whether there is a first parent, and `path` is the same there."""
+        return sha not in self._changes_at(path) and bool(self._parents[sha])
+
     def step(self, sha: str, number: int, path: str) -> Step | None:
         """How `path` differs from the parent `number`."""
-        if path not in self._at:
-            with self._graph.lock:
-                self._at[path] = self._graph.ancestry.changes_at(path)
-        changes = self._at[path].get(sha)
+        changes = self._changes_at(path).get(sha)
         if not changes and not number:
             return None
         change = next((change for change in changes or () if change.parent == number), None)
@@ -168,6 +169,13 @@ class IndexedHistory:
         with self._graph.lock:
             changes = self._graph.ancestry.changes_of(sha)
         return find_origin(self._walked.contents, changes, path, blob, spans)
+
+    def _changes_at(self, path: str) -> dict[str, list[FileChange]]:
+        found = self._at.get(path)
+        if found is None:
+            with self._graph.lock:
+                found = self._at[path] = self._graph.ancestry.changes_at(path)
+        return found
 
     def _hunks(self, change: FileChange):
         if change.binary:
