@@ -28,6 +28,7 @@ from memhub_mcp.store.file import Store
 
 _BATCH = 50  # edits stored in one transaction
 _MOST_NOTES = 5
+_ONE_SESSION = frozenset({".jsonl", ".json"})  # files of one session; others hold many, and may be written beside
 _MOST_EDITS = 2_000  # of one session, when its fact is told from them
 _LONGEST_NAME = 255
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]+")
@@ -84,7 +85,8 @@ class Intake:
 
         What was stored before an error or an interruption stays; reading again goes on from there.
         """
-        if self._since is not None and datetime.fromtimestamp(file.stat().st_mtime, UTC) < self._since:
+        alone = file.suffix in _ONE_SESSION
+        if alone and not self._is_recent(datetime.fromtimestamp(file.stat().st_mtime, UTC)):
             return
         self._files += 1
         skipping = False
@@ -93,8 +95,8 @@ class Intake:
             if isinstance(record, Conversation):
                 self._finish()
                 skipping = not self._begin(record, file)
-                if skipping and file.suffix in (".jsonl", ".json"):
-                    break  # one file, one session: the rest is not ours either
+                if skipping and alone:
+                    break  # the rest is not ours either
             elif not skipping:
                 self._take(record)
             if self._records % _BATCH == 0 and self._talk is not None:
