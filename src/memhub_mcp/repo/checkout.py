@@ -7,7 +7,7 @@ from pathlib import Path
 from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.config import read_config
-from memhub_mcp.repo.history import HEADS, REMOTES, History, open_history
+from memhub_mcp.repo.history import HEADS, REMOTES, History, LibgitHistory, open_history
 from memhub_mcp.repo.layout import Layout, find_layout
 from memhub_mcp.repo.opening import open_repository
 from memhub_mcp.repo.plain_files import read_inside, read_plain_file
@@ -32,13 +32,9 @@ def read_checkout(path: Path, *, never: Collection[Path] = ()) -> Checkout | Non
 
 def checkout_of(layout: Layout) -> Checkout:
     """The checkout of a repository that was found. One that libgit2 cannot read says why, and is read another way."""
-    limited: str | None = None
+    history, limited = _history_of(layout)
     try:
-        open_repository(layout)
-    except RepoError as error:
-        limited = str(error)
-    try:
-        reading = _read(open_history(layout), read_config(layout.common_dir / "config"))
+        reading = _read(history, read_config(layout.common_dir / "config")) if history else _read_by_hand(layout)
     except RepoError as error:
         limited = limited or str(error)
         reading = _read_by_hand(layout)
@@ -54,6 +50,18 @@ def checkout_of(layout: Layout) -> Checkout:
         operation=operation,
         limited=limited,
     )
+
+
+def _history_of(layout: Layout) -> tuple[History | None, str | None]:
+    """Who reads the history, if anybody can, and why libgit2 does not."""
+    try:
+        return LibgitHistory(open_repository(layout)), None
+    except RepoError as error:
+        limited = str(error)
+    try:
+        return open_history(layout), limited
+    except RepoError:
+        return None, limited
 
 
 def printable(name: str) -> str:

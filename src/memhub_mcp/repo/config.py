@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from memhub_mcp.repo.plain_files import read_plain_file
 
@@ -11,7 +13,7 @@ _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,200})\s*(?:=\s*(.*))?$", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\"}
 
 
-def read_config(file: Path) -> dict[str, str]:
+def read_config(file: Path) -> Mapping[str, str]:
     """The last value of every key, named `section.subsection.key`; section and key in lower case.
 
     A missing or unreadable file is empty; a line that is not understood is passed over.
@@ -20,7 +22,8 @@ def read_config(file: Path) -> dict[str, str]:
     return parse_config(data.decode("utf-8", "surrogateescape")) if data else {}
 
 
-def parse_config(text: str) -> dict[str, str]:
+@lru_cache(maxsize=32)  # a call reads the same file several times
+def parse_config(text: str) -> Mapping[str, str]:
     """Like `read_config`, from text."""
     found: dict[str, str] = {}
     section = ""
@@ -35,7 +38,7 @@ def parse_config(text: str) -> dict[str, str]:
         if entry and section:
             key, value = entry.groups()
             found[f"{section}.{key.lower()}"] = "true" if value is None else _value(value)
-    return found
+    return MappingProxyType(found)
 
 
 def subsections(config: Mapping[str, str], section: str, key: str) -> dict[str, str]:

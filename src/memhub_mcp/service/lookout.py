@@ -9,7 +9,7 @@ from pathlib import Path
 from memhub_mcp.domain.branch import Anchor
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.scope import Checkout
-from memhub_mcp.errors import MemhubError, RepoError
+from memhub_mcp.errors import RepoError, StoreError
 from memhub_mcp.repo.history import HEADS, History, open_history
 from memhub_mcp.repo.layout import find_layout
 from memhub_mcp.repo.reflog import read_birth
@@ -52,7 +52,6 @@ class _Look:
 
     done: threading.Event = field(default_factory=threading.Event)
     view: View | None = None
-    error: MemhubError | None = None
 
 
 class Lookout:
@@ -77,11 +76,8 @@ class Lookout:
         if not anchors and checkout.branch in (None, checkout.default_branch):
             return View(frozenset(), limited=checkout.limited)
         look = self._start(key, store, checkout)
-        if look.done.wait(self._patience_s):
-            if look.error:
-                raise look.error
-            if look.view:
-                return look.view
+        if look.done.wait(self._patience_s) and look.view:
+            return look.view
         return View(_on_branch(anchors, checkout), partial=True, limited=checkout.limited)
 
     def close(self) -> None:
@@ -108,8 +104,8 @@ class Lookout:
                 look.view = self._look(key, store, checkout)
         except RepoError as error:
             look.view = View(_on_branch(store.anchors.all(), checkout), limited=str(error))
-        except MemhubError as error:
-            look.error = error
+        except StoreError as error:  # what cannot be noted now is looked at again by the next call
+            log.warning("visibility: %s", error)
         finally:
             with self._lock:
                 self._looks.pop(key, None)

@@ -72,6 +72,8 @@ class Places:
 
     def same_store(self, folder: Path, place: Place) -> Repository | None:
         """The repository that holds `folder`, if it belongs to the store of `place`."""
+        if place.repository and folder == place.folder:
+            return place.repository
         repository = self._discover(folder)
         if repository is None:
             return None
