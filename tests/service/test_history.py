@@ -316,3 +316,15 @@ def test_a_binary_file_lists_its_commits(repo: GitRepository, indexed: Asker) ->
     assert brief(chain) == [(1, "add", first[:12]), (2, "modify", second[:12]), (3, "modify", back[:12])]
     assert chain["versions"][2]["same_as"] == 1
     assert "binary" in chain.get("notes", [""])[0]
+
+
+def test_what_was_erased_is_not_shown_again(repo: GitRepository, indexed: Asker) -> None:
+    repo.commit("start", {"a.py": module(send="return 1")})
+    repo.commit("Use the marker-7788", {"a.py": module(send="return 'marker-7788'")})
+    repo.commit("without it", {"a.py": module(send="return 2")})
+    indexed.index()
+    store = indexed.hub.scopes.resolve(indexed.caller).store
+    assert store is not None
+    with store.write() as tx:
+        store.commits.erase_matching(tx, "marker-7788")
+    assert "marker-7788" not in json.dumps(indexed.ask(path="a.py", symbol="send"))

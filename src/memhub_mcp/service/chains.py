@@ -11,6 +11,7 @@ from memhub_mcp.service.blocks import Block
 from memhub_mcp.service.edit_versions import join_edits
 from memhub_mcp.service.tracing import BlockHistory
 from memhub_mcp.service.versions import Chain, Version
+from memhub_mcp.store.commits import ERASED
 from memhub_mcp.store.edits import Edits
 
 MOST_VERSIONS = 1_000
@@ -54,6 +55,7 @@ def committed_versions(history: BlockHistory, revisions: Sequence[Revision]) -> 
                 revision=revision,
                 author=line.author,
                 subject=line.subject,
+                withheld=line.note == ERASED,
             )
         )
     return out

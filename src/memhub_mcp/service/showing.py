@@ -65,7 +65,7 @@ def show_chain(
 
 def version_code(history: BlockHistory, version: Version, *, latest: bool = False) -> str:
     """What a version changed, as a few lines of a difference, redacted. Empty for what is never shown."""
-    if is_never_stored(version.path):
+    if version.withheld or is_never_stored(version.path):
         return ""
     revision = version.revision
     if version.lines and version.lines[1] - version.lines[0] > _MOST_LINES:

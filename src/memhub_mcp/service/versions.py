@@ -21,7 +21,7 @@ class Version:
     """One version of a block. Without a `revision`, `before` and `after` hold its lines.
 
     `commit` is None for what never reached one. `same_as` and `reverted_by` count versions from 0, `lines` (first and
-    last) from 1.
+    last) from 1. The code of what was erased on request is `withheld`.
     """
 
     kind: ChangeKind
@@ -41,6 +41,7 @@ class Version:
     reverted_by: int | None = None
     current: bool = False
     uncommitted: bool = False
+    withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
