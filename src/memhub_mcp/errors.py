@@ -33,6 +33,10 @@ class DamagedStore(StoreError):
     """The database file is not readable as one."""
 
 
+class BusyStore(StoreError):
+    """Another process keeps the database locked."""
+
+
 class ReadOnlyStore(StoreError):
     """The database can be read but not written."""
 

@@ -66,6 +66,18 @@ def test_another_workspaces_file_is_not_taken_for_ours(repository: Git, tmp_path
         desk.recall("other")
 
 
+def test_questions_are_answered_while_another_process_keeps_the_store_locked(repository: Git, home: Path) -> None:
+    with desk_in(repository.root) as desk:
+        desk.remember("the gate is open")
+    other = apsw.Connection(str(database(home, "shop")))
+    other.execute("BEGIN IMMEDIATE").fetchall()
+    with desk_in(repository.root) as desk:
+        assert len(desk.recall("the gate is open")) == 1
+        assert desk.hub.memories.status(desk.caller)["counts"]["workspace"] == {"fact": 1}
+        assert desk.hub.history.code_history(desk.caller, path="file.txt")["scope"]["workspace"] == "shop"
+    other.close()
+
+
 READ_ONLY = """
 import sys
 from dataclasses import replace

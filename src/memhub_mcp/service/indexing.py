@@ -79,7 +79,7 @@ class Indexing:
         """Index what came since the index was complete, for a moment; a call that only reads does not fail by it."""
         if scope.store is None or self.is_current(scope) or not _complete(scope.store):
             return
-        with suppress(StoreError):  # another process holds the file: the next call finds the same work
+        with suppress(StoreError), scope.store.db.impatient():  # others write: the next call finds the same work
             self.follow(scope, time.monotonic() + CATCH_UP_S)
 
     def is_current(self, scope: Scope) -> bool:

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.replies import SwitchReply
-from memhub_mcp.errors import ModelAway, ModelError, StoreError
+from memhub_mcp.errors import BusyStore, ModelAway, ModelError, StoreError
 from memhub_mcp.models.load import EmbedderDoor, Models
 from memhub_mcp.models.protocols import Embedder
 from memhub_mcp.service.embedding import EVERYTHING, LEASE_S, embed_memories
@@ -46,6 +46,20 @@ class Serving:
             f" words answer until {wanted.model} has read every memory"
         )
 
+    def decide(self, store: Store) -> bool:
+        """Let `store` know which model this process wants, once; whether there is anything to embed, and a model."""
+        wanted = self._models.space_wanted()
+        if wanted is None or store.read_only:
+            return False
+        chosen = store.vectors.chosen()
+        if chosen is None and not store.memories.count(EVERYTHING):
+            return False
+        if chosen is None or (chosen.name != wanted.name and store.workspace.id not in self._decided):
+            with store.write() as tx:
+                store.vectors.choose(tx, wanted)
+        self._decided.add(store.workspace.id)
+        return True
+
     def prepare(self, stores: Iterable[Store], deadline: float) -> None:
         """Before a search: what was stored last gets its vectors, as far as that is done by `deadline`.
 
@@ -54,8 +68,9 @@ class Serving:
         """
         for store in stores:
             try:
-                if self._decide(store):
-                    self._embed_due(store, deadline)
+                with store.db.impatient():
+                    if self.decide(store):
+                        self._embed_due(store, deadline)
             except (ModelError, StoreError) as error:
                 log.info("embedding: %s", error)
 
@@ -65,7 +80,7 @@ class Serving:
         Raises:
             ModelError: a model failed; what was claimed is given back.
         """
-        if not self._decide(store):
+        if not self.decide(store):
             return False
         more = False
         for row in self._spaces(store):
@@ -76,12 +91,16 @@ class Serving:
                     more |= door.state() == "loading"
                     continue
                 more |= embed_queued(store, embedder, row.id, most=most, deadline=deadline) > 0
-            self._take_over(store, row)
+            self.take_over(store, row)
         return self._discard(store) or more
 
     def switch(self, store: Store) -> SwitchReply | None:
-        """How far the change to another model is; None when there is none."""
-        if not self._decide(store):
+        """How far the change to another model is; None when there is none, or others keep the store locked."""
+        try:
+            with store.db.impatient():
+                if not self.decide(store):
+                    return None
+        except BusyStore:
             return None
         serves, fills = store.vectors.active_space(), store.vectors.chosen()
         if serves is None or fills is None or fills.state != "filling":
@@ -104,20 +123,6 @@ class Serving:
         active = store.vectors.active_space()
         return store.vectors.pending(active.id) if active is not None else store.memories.count(EVERYTHING)
 
-    def _decide(self, store: Store) -> bool:
-        """Let `store` know which model this process wants, once; whether there is anything to embed, and a model."""
-        wanted = self._models.space_wanted()
-        if wanted is None or store.read_only:
-            return False
-        chosen = store.vectors.chosen()
-        if chosen is None and not store.memories.count(EVERYTHING):
-            return False
-        if chosen is None or (chosen.name != wanted.name and store.workspace.id not in self._decided):
-            with store.write() as tx:
-                store.vectors.choose(tx, wanted)
-        self._decided.add(store.workspace.id)
-        return True
-
     def _spaces(self, store: Store) -> list[EmbeddingSpaceRow]:
         """The space that serves, and the one that this process is to fill."""
         wanted, active, chosen = self._models.space_wanted(), store.vectors.active_space(), store.vectors.chosen()
@@ -134,11 +139,12 @@ class Serving:
                 if embedder is not None:
                     most, longest = DUE_BEFORE_SEARCH, LONGEST_BEFORE_SEARCH
                     embed_queued(store, embedder, row.id, most=most, deadline=deadline, longest=longest)
-                self._take_over(store, row)
+                self.take_over(store, row)
             if door.state() != "off":
                 return  # filling another space is for idle time, unless nothing serves meanwhile
 
-    def _take_over(self, store: Store, row: EmbeddingSpaceRow) -> None:
+    def take_over(self, store: Store, row: EmbeddingSpaceRow) -> None:
+        """Let a space that was filling serve once nothing waits for it any more."""
         if row.state == "filling" and not store.vectors.pending(row.id):
             with store.write() as tx:
                 store.vectors.take_over(tx, row.id)
@@ -173,7 +179,7 @@ def embed_queued(
                 break
             left += claimed
             ready = claimed if longest is None else _up_to(store, claimed, longest)
-            _embed_batch(store, embedder, space, ready)
+            embed_batch(store, embedder, space, ready)
             left = [seq for seq in left if seq not in ready]
             done += len(ready)
     finally:
@@ -188,7 +194,7 @@ def _up_to(store: Store, seqs: Sequence[int], longest: int) -> list[int]:
     return [seq for seq in seqs if seq not in memories or len(memories[seq].text) <= longest]
 
 
-def _embed_batch(store: Store, embedder: Embedder, space: int, seqs: Sequence[int]) -> None:
+def embed_batch(store: Store, embedder: Embedder, space: int, seqs: Sequence[int]) -> None:
     """Embed these; when one of them breaks the model, the others all the same. It stays leased, and is tried again."""
     try:
         embed_memories(store, embedder, space, seqs)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import apsw
 
 from memhub_mcp.domain.clock import Clock
-from memhub_mcp.errors import MemhubError, ReadOnlyStore, StoreError
+from memhub_mcp.errors import BusyStore, MemhubError, ReadOnlyStore, StoreError
 from memhub_mcp.store import opening
 from memhub_mcp.store.migrate import Script, memory_scripts
 from memhub_mcp.store.opening import Access
@@ -18,6 +18,8 @@ from memhub_mcp.store.values import storable
 
 Row = tuple[Any, ...]
 Params = Sequence[Any]
+
+IMPATIENT_S = 0.2
 
 _META = "SELECT value FROM meta WHERE key = ?"
 _BUMP = "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation' RETURNING CAST(value AS INTEGER)"
@@ -66,6 +68,11 @@ class Transaction:
         """How many rows the latest statement touched."""
         return self._connection.changes()
 
+    @property
+    def all_changes(self) -> int:
+        """How many rows this connection ever touched, those of inner tables included."""
+        return self._connection.total_changes()
+
 
 class Database:
     """One SQLite file. Every thread may use it."""
@@ -79,6 +86,7 @@ class Database:
         self._local = threading.local()
         self._opened: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._write_lock = threading.Lock()
+        self._patience = threading.local()
         self._writer: apsw.Connection | None = None
 
     @classmethod
@@ -134,12 +142,15 @@ class Database:
 
         Raises:
             ReadOnlyStore: nothing can be written here. NewerStore: a newer memhub changed the file.
-            StoreError: another process kept the file locked for too long, or the disk is full.
+            BusyStore: another process kept the file locked for too long. StoreError: the disk is full.
         """
         if self.read_only:
             raise ReadOnlyStore(f"{self.path} can be read but not written: {self._access.why_read_only}")
-        with self._write_lock:
-            connection = self._begin()
+        wait_s: float | None = getattr(self._patience, "wait_s", None)
+        if not self._write_lock.acquire(timeout=-1 if wait_s is None else wait_s):
+            raise self._busy()
+        try:
+            connection = self._begin(wait_s)
             try:
                 yield Transaction(connection)
                 connection.execute("COMMIT").fetchall()
@@ -149,6 +160,21 @@ class Database:
                 if isinstance(error, apsw.Error):
                     raise self._explain(error) from error
                 raise
+        finally:
+            self._write_lock.release()
+
+    @contextmanager
+    def impatient(self) -> Generator[None]:
+        """Writes of this thread give up soon while others write: they come along with a question, which must not wait.
+
+        Raises:
+            BusyStore: in `write`, within the block.
+        """
+        self._patience.wait_s = IMPATIENT_S
+        try:
+            yield
+        finally:
+            self._patience.wait_s = None
 
     def maintain(self, sql: str) -> list[Row]:
         """Run a statement that may not stand in a transaction (a checkpoint) on the writing connection."""
@@ -171,9 +197,10 @@ class Database:
         self._writer = None
         self._local = threading.local()
 
-    def _begin(self) -> apsw.Connection:
+    def _begin(self, wait_s: float | None) -> apsw.Connection:
         try:
             connection = self._writing()
+            connection.set_busy_timeout(opening.BUSY_MS if wait_s is None else int(wait_s * 1000))
             connection.execute("BEGIN IMMEDIATE").fetchall()
         except apsw.Error as error:
             raise self._explain(error) from error
@@ -202,7 +229,7 @@ class Database:
         if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
             return opening.damaged(self.path, self._backups, error)
         if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-            return StoreError(f"{self.path} is locked by another process; try again in a moment")
+            return self._busy()
         if isinstance(error, apsw.ReadOnlyError):
             return ReadOnlyStore(f"{self.path} can be read but not written; free it and try again")
         if isinstance(error, apsw.FullError):
@@ -210,6 +237,9 @@ class Database:
         if isinstance(error, apsw.SQLError) and self._shut_out():
             return opening.newer(self.path)
         return StoreError(f"{self.path}: {error}; `memhub-mcp doctor` looks into it")
+
+    def _busy(self) -> BusyStore:
+        return BusyStore(f"{self.path} is locked by another process; try again in a moment")
 
     def _shut_out(self) -> bool:
         """Whether a newer memhub changed the file after we opened it so that we cannot read it."""

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from memhub_mcp.domain.clock import Clock
-from memhub_mcp.errors import DamagedStore, NewerStore, ReadOnlyStore, StoreError
+from memhub_mcp.errors import BusyStore, DamagedStore, NewerStore, ReadOnlyStore, StoreError
 from memhub_mcp.store.counting import term_counts
 from memhub_mcp.store.folders import make_private, why_unsafe_for_wal
 from memhub_mcp.store.migrate import Script, run_scripts, set_fact
@@ -81,7 +81,7 @@ def prepare(
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise damaged(path, backups, error) from error
     except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreError(f"{path} is locked by another process; try again in a moment") from error
+        raise BusyStore(f"{path} is locked by another process; try again in a moment") from error
     except apsw.Error as error:
         raise StoreError(f"{path} cannot be opened: {error}; check who owns it and whether the disk is well") from error
     return access
