@@ -268,8 +268,7 @@ SITUATIONS = [
     ),
     Situation(
         "amended message only, then cherry-picked",
-        "checkout -q -b feat\n commit x a@5=x\n remember m\n git-amend\n checkout -q main\n commit z\n"
-        "cherry-pick feat",
+        "checkout -q -b feat\n commit x a@5=x\n remember m\n git-amend\ncheckout -q main\n commit z\n cherry-pick feat",
         {"main": "m"},
     ),
     Situation(
