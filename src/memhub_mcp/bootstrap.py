@@ -56,6 +56,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         reporting=reporting,
         briefing=briefing,
         maintenance=maintenance,
+        indexing=indexing,
         clock=clock,
     )
 

@@ -18,6 +18,7 @@ from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.service import changing, remembering
 from memhub_mcp.service.briefing import Briefing
+from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.reading import Question, Reading
 from memhub_mcp.service.reporting import Reporting
@@ -37,6 +38,7 @@ class Memories:
         reporting: Reporting,
         briefing: Briefing,
         maintenance: Maintenance,
+        indexing: Indexing,
         clock: Clock,
     ) -> None:
         self._scopes = scopes
@@ -44,6 +46,7 @@ class Memories:
         self._reporting = reporting
         self._briefing = briefing
         self._maintenance = maintenance
+        self._indexing = indexing
         self._clock = clock
 
     def remember(
@@ -66,6 +69,7 @@ class Memories:
         self._maintenance.drain()
         question = Question(query=query, **asked)
         scope = self._scopes.resolve(_with_paths(caller, _paths(question.files)))
+        self._indexing.catch_up(scope)
         return self._reading.recall(scope, question)
 
     def ranked(self, caller: Caller, query: str, limit: int) -> builtins.list[str]:
