@@ -254,7 +254,7 @@ def test_unknown_names_and_actions_are_refused(memhub: Memhub, tmp_path: Path):
 @pytest.mark.skipif(os.name == "nt", reason="signals of Posix")
 def test_an_interrupted_pull_keeps_what_came(environment: dict[str, str], hub: Hub, tmp_path: Path):
     path = f"/Xenova/bge-m3/resolve/{BGE_M3.revision}/tokenizer.json"
-    hub.content[path] = bytes(100_000)
+    hub.content[path] = bytes(BGE_M3.tokenizer.size)
     hub.next = [hubs.stalls(50_000)]
     part = tmp_path / "memhub" / "models" / "bge-m3" / BGE_M3.revision / "tokenizer.json.part"
     with subprocess.Popen(
