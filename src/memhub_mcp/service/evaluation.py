@@ -64,9 +64,17 @@ class Evaluation:
             wall, cpu = time.perf_counter(), time.process_time()
             ids = self._hub.memories.ranked(self._callers[one.conv], one.text, limit)
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-            ranked = [document for id_ in ids for document in self._documents.get(id_, ())]
+            ranked = [document for id_ in ids for document in self.documents(id_)]
             yield Ranking(one, ranked, wall, cpu)
             self._progress("asked", number + 1, len(asked))
+
+    def caller(self, conv: str) -> Caller:
+        """Who asks in the workspace of `conv`."""
+        return self._callers[conv]
+
+    def documents(self, id: str) -> list[str]:
+        """The documents of the set that this memory stands for: equal texts are one memory."""
+        return self._documents.get(id, [])
 
     def refused(self, conv: str, question: str) -> bool:
         """Whether the question gets the answer that nothing is relevant."""
