@@ -154,7 +154,9 @@ def test_the_shipped_schema_runs_and_says_what_it_is(store: Store) -> None:
     }
 
 
-@pytest.mark.parametrize("damage", ["truncated", "emptied", "overwritten", "text", "another program's"])
+@pytest.mark.parametrize(
+    "damage", ["truncated", "cut within a page", "emptied", "overwritten", "text", "another program's"]
+)
 def test_a_damaged_file_is_named_and_copied_and_others_go_on(home: Path, damage: str) -> None:
     store = open_store(home)
     for number in range(300):
@@ -166,6 +168,8 @@ def test_a_damaged_file_is_named_and_copied_and_others_go_on(home: Path, damage:
     match damage:
         case "truncated":
             path.write_bytes(whole[: len(whole) // 2])
+        case "cut within a page":
+            path.write_bytes(whole[:-1_024])
         case "emptied":
             path.write_bytes(b"")
         case "overwritten":

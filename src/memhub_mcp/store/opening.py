@@ -170,6 +170,8 @@ def _inspect(path: Path, journal: str, warnings: tuple[str, ...], *, read_only: 
     """How the file can be reached, and its `meta`."""
     if path.stat().st_size == 0:
         raise apsw.NotADBError("the file is empty")
+    if _is_cut(path):
+        raise apsw.CorruptError("the file ends within a page")
     access = Access(path=path, journal=journal, warnings=warnings)
     if not read_only:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -195,6 +197,19 @@ def _inspect(path: Path, journal: str, warnings: tuple[str, ...], *, read_only: 
         finally:
             connection.close()
     raise apsw.CantOpenError("unable to open database file")
+
+
+def _is_cut(path: Path) -> bool:
+    """Whether the end is missing: SQLite reads zeros for the rest of a page, and no log is there to mend it."""
+    try:
+        with path.open("rb") as file:
+            head, length = file.read(18), os.fstat(file.fileno()).st_size
+    except OSError:
+        return False  # SQLite meets the same, and is understood
+    page_bytes = int.from_bytes(head[16:18], "big")
+    if not head.startswith(b"SQLite format 3\0") or page_bytes < 512 or length % page_bytes == 0:
+        return False
+    return not any(log.exists() and log.stat().st_size for log in _companions(path))
 
 
 def _lacks_log(error: apsw.Error) -> bool:
