@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path
 
 from memhub_mcp.capture.events import SessionEnd
@@ -17,7 +18,7 @@ from memhub_mcp.service.intake import Intake, remember_edits
 from memhub_mcp.service.scope import Scopes
 
 _AGENTS = "subagents"  # a session file brings its own along
-_SUFFIXES = frozenset({".jsonl", ".json", ".vscdb", ".db"})
+_NAMES = ("*.jsonl", "*.json", "state.vscdb", "opencode*.db")  # what a folder is looked through for
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +153,7 @@ def _transcripts_in(path: Path) -> list[tuple[Path, str]]:
     for folder, names, files in os.walk(path):
         names[:] = sorted(name for name in names if name != _AGENTS)
         for file in (Path(folder, name) for name in sorted(files)):
-            if file.suffix in _SUFFIXES and file.is_file():
+            if any(fnmatch(file.name, name) for name in _NAMES) and file.is_file():
                 with suppress(OSError):
                     host = source_of(file)
                     if host is not None:
