@@ -15,8 +15,8 @@ from memhub_mcp.domain.replies import (
     UpdateReply,
 )
 from memhub_mcp.domain.scope import Caller
-from memhub_mcp.errors import InvalidInput
-from memhub_mcp.service import changing, remembering
+from memhub_mcp.errors import InvalidInput, ScopeError
+from memhub_mcp.service import changing, promotion, remembering
 from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
@@ -111,6 +111,17 @@ class Memories:
             if_version=if_version,
             clock=self._clock,
         )
+
+    def promote(self, caller: Caller, ids: Sequence[str]) -> int:
+        """How many memories of a branch now hold for the whole workspace; see `service.promotion`.
+
+        Raises:
+            ScopeError: there is no repository here.
+        """
+        scope = self._scopes.resolve(caller)
+        if scope.store is None:
+            raise ScopeError("there is no repository here; stand in one or name it with --workspace")
+        return promotion.promote(scope.store, ids, self._clock())
 
     def forget(self, caller: Caller, ids: Sequence[str], *, confirm: bool = False) -> ForgetReply:
         """Erase memories for good, after a dry run; see `service.changing`."""

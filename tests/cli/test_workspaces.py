@@ -1,0 +1,71 @@
+"""Whole workspaces from the command line: shown first, done with --yes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from git_steps import Git, git_init
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> tuple[Git, Git]:
+    one, two = git_init(tmp_path / "one"), git_init(tmp_path / "two")
+    one.commit("first of one")
+    two.commit("first of two")
+    return one, two
+
+
+def test_two_workspaces_are_joined_only_when_told_twice(memhub, repositories):
+    one, two = repositories
+    memhub("remember", "said in one", cwd=one.root)
+    memhub("remember", "said in two", cwd=two.root)
+    shown = memhub("workspaces", "merge", "one", "two")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "nothing was changed; add --yes to do it" in shown.stdout
+    assert "said in two" not in memhub("list", cwd=one.root).stdout
+    done = json.loads(memhub("workspaces", "merge", "one", "two", "--yes", "--json").stdout)
+    assert (done["action"], done["done"], done["memories"]) == ("merge", True, 1)
+    for place in (one, two):
+        listed = memhub("list", cwd=place.root).stdout
+        assert "said in one" in listed
+        assert "said in two" in listed
+
+
+def test_a_deleted_workspace_is_gone_and_the_receipt_says_what_is_not(memhub, repositories):
+    one, two = repositories
+    memhub("remember", "said in one", cwd=one.root)
+    memhub("remember", "said in two", cwd=two.root)
+    done = memhub("workspaces", "delete", "one", "--yes")
+    assert done.returncode == 0
+    assert "copies that are not memhub's to erase" in done.stdout
+    names = [entry["name"] for entry in json.loads(memhub("workspaces", "--json").stdout)["workspaces"]]
+    assert names == ["two"]
+
+
+def test_a_moved_folder_is_told(memhub, repositories, tmp_path: Path):
+    one, _ = repositories
+    memhub("remember", "said in one", cwd=one.root)
+    one.root.rename(tmp_path / "elsewhere")
+    done = memhub("workspaces", "move", "one", str(tmp_path / "elsewhere"), "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "said in one" in memhub("list", cwd=tmp_path / "elsewhere").stdout
+
+
+@pytest.mark.parametrize(("words", "code"), [(("merge", "one"), 2), (("delete",), 2), (("delete", "nowhere"), 1)])
+def test_what_cannot_be_done_is_said_and_changes_nothing(memhub, words, code):
+    done = memhub("workspaces", *words)
+    assert done.returncode == code
+    assert done.stderr
+
+
+def test_a_memory_of_an_abandoned_branch_can_be_kept_for_all(memhub, repositories):
+    one, _ = repositories
+    one.checkout("-b", "attempt")
+    one.commit("an attempt")
+    memhub("remember", "the queue must stay sorted", cwd=one.root)
+    one.checkout("main")
+    one.branch("-D", "attempt")
+    assert "sorted" not in memhub("list", cwd=one.root).stdout
+    [hit] = json.loads(memhub("list", "--branch", "*", "--json", cwd=one.root).stdout)["hits"]
+    assert memhub("promote", hit["id"], cwd=one.root).stdout == "1 memory seen from every branch now\n"
+    assert "sorted" in memhub("list", cwd=one.root).stdout
