@@ -163,6 +163,8 @@ def _linked(hits: Sequence[Hit], places: Sequence[Place]) -> list[MemoryHit]:
     for place in places:
         origins = {hit.memory.seq: hit for hit in best if hit.workspace == place.name}
         links = place.store.memories.neighbours(list(origins), 4 * MAX_LINKED) if origins else []
+        if not links:
+            continue
         others = place.store.memories.visible(
             {seq for link in links for seq in (link.from_seq, link.to_seq)}, place.filter
         )

@@ -35,7 +35,7 @@ def spread(hits: Sequence[Hit]) -> list[Hit]:
         if not isinstance(hit, MemoryHit) or form_of(hit.memory.kind, hit.memory.text) is not Form.TEXT:
             spread_out.append(hit)
             continue
-        words = frozenset(term for term in index_terms(hit.text[:_READ]) if not any(c.isdigit() for c in term))
+        words = frozenset(term for term in index_terms(hit.text[:_READ]) if not any(map(str.isdigit, term)))
         family = next((known for known in families if _alike(known, words, hit.evidence.terms)), None)
         if family is None:
             families.append(_Family(words, hit.evidence.terms))
