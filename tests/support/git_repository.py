@@ -8,6 +8,32 @@ from pathlib import Path
 _START = 1_700_000_000
 
 
+_ENVIRONMENT = {
+    **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.org",
+    "GIT_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "file",
+}
+
+
+def run_git(
+    folder: Path, *arguments: str | bytes, at: int, given: bytes = b"", check: bool = True, **environment: str
+) -> bytes:
+    """The output of `git <arguments>` in `folder`; a commit made by it is of the second `at`."""
+    stamps = {"GIT_AUTHOR_DATE": f"{at} +0000", "GIT_COMMITTER_DATE": f"{at} +0000"}
+    env = {**_ENVIRONMENT, **stamps, **environment}
+    done = subprocess.run(["git", *arguments], cwd=folder, env=env, input=given, capture_output=True, check=False)
+    if check and done.returncode:
+        raise AssertionError(f"git {arguments}: {done.stderr.decode('utf-8', 'replace')}")
+    return done.stdout
+
+
 @dataclass
 class GitRepository:
     """A repository under `root`. Each commit is a minute later than the one before."""
@@ -24,26 +50,8 @@ class GitRepository:
 
     def git(self, *arguments: str | bytes, check: bool = True, **environment: str) -> str:
         """The output of one git command."""
-        clock = f"{_START + 60 * self._minute} +0000"
-        env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.root),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_AUTHOR_NAME": "Ada",
-            "GIT_AUTHOR_EMAIL": "ada@example.org",
-            "GIT_COMMITTER_NAME": "Ada",
-            "GIT_COMMITTER_EMAIL": "ada@example.org",
-            "GIT_AUTHOR_DATE": clock,
-            "GIT_COMMITTER_DATE": clock,
-            "GIT_EDITOR": "true",
-            "GIT_TERMINAL_PROMPT": "0",
-            **environment,
-        }
-        done = subprocess.run(["git", *arguments], cwd=self.root, env=env, capture_output=True, check=False)
-        if check and done.returncode:
-            raise AssertionError(done.stderr.decode("utf-8", "replace"))
-        return done.stdout.decode("utf-8", "replace").strip()
+        done = run_git(self.root, *arguments, at=_START + 60 * self._minute, check=check, **environment)
+        return done.decode("utf-8", "replace").strip()
 
     def write(self, path: str, content: str | bytes) -> Path:
         """Writes a file of the working tree."""

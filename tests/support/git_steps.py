@@ -1,20 +1,8 @@
 """Git as the tests speak it: each step reads like the command it runs."""
 
-import os
-import subprocess
 from pathlib import Path
 
-_ENVIRONMENT = {
-    **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_AUTHOR_NAME": "Ada",
-    "GIT_AUTHOR_EMAIL": "ada@example.org",
-    "GIT_COMMITTER_NAME": "Ada",
-    "GIT_COMMITTER_EMAIL": "ada@example.org",
-    "GIT_EDITOR": "true",
-    "GIT_ALLOW_PROTOCOL": "file",
-}
+from git_repository import run_git
 
 
 class Git:
@@ -32,18 +20,10 @@ class Git:
     def run_with(self, given: bytes, *arguments: str, check: bool = True) -> str:
         """`git <arguments>` with something on its standard input; its output."""
         Git.clock += 1
-        stamp = f"{Git.clock} +0000"
-        done = subprocess.run(
-            ["git", "-c", "advice.detachedHead=false", *arguments],
-            cwd=self.root,
-            env={**_ENVIRONMENT, "GIT_AUTHOR_DATE": stamp, "GIT_COMMITTER_DATE": stamp},
-            capture_output=True,
-            check=False,
-            input=given,
+        plain = ("-c", "advice.detachedHead=false", *arguments)
+        return (
+            run_git(self.root, *plain, at=Git.clock, given=given, check=check).decode(errors="surrogateescape").strip()
         )
-        if check and done.returncode:
-            raise AssertionError(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace')}")
-        return done.stdout.decode(errors="surrogateescape").strip()
 
     def commit(self, message: str, **files: str) -> str:
         """Write `files` (name=content, `__` is a dot), `git add` and `git commit`; the new commit."""
