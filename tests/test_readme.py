@@ -10,10 +10,12 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
 from git_steps import git_init
 
 from memhub_mcp.cli.main import VERBS
-from memhub_mcp.settings import Settings
+from memhub_mcp.errors import InvalidInput
+from memhub_mcp.settings import Settings, load_settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -66,6 +68,15 @@ def test_each_setting_exists_with_the_default_it_says() -> None:
     assert rows
     for name, value in rows:
         assert json.loads(value) == defaults[name], name
+
+
+def test_each_key_of_the_settings_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("nonsense = 1\n")
+    with pytest.raises(InvalidInput) as said:
+        load_settings(home=tmp_path, environ={})
+    keys = str(said.value).partition("known: ")[2].split(", ")
+    assert keys
+    assert [key for key in keys if f"| `{key}` | config.toml" not in README] == []
 
 
 def _first_column(heading: str) -> list[str]:
