@@ -200,8 +200,13 @@ class Database:
     def _begin(self, wait_s: float | None) -> apsw.Connection:
         try:
             connection = self._writing()
-            connection.set_busy_timeout(opening.BUSY_MS if wait_s is None else int(wait_s * 1000))
-            connection.execute("BEGIN IMMEDIATE").fetchall()
+            if wait_s is not None:
+                connection.set_busy_timeout(int(wait_s * 1000))
+            try:
+                connection.execute("BEGIN IMMEDIATE").fetchall()
+            finally:
+                if wait_s is not None:
+                    connection.set_busy_timeout(opening.BUSY_MS)
         except apsw.Error as error:
             raise self._explain(error) from error
         needed = int(_run(connection, _META, ("min_writer",))[0][0])
