@@ -64,6 +64,12 @@ def test_of_two_equal_answers_the_later_comes_first(shelf: Shelf, recall: Recall
     assert ask(recall, shelf, "which database") == ["The database is Postgres", "The database is MySQL"]
 
 
+def test_what_replaced_an_answer_comes_before_it(shelf: Shelf, recall: Recall) -> None:
+    shelf.put("DB is MySQL", now=NOW - timedelta(days=170))
+    shelf.put("moved DB to Postgres", now=NOW - timedelta(days=140))
+    assert ask(recall, shelf, "which DB") == ["moved DB to Postgres", "DB is MySQL"]
+
+
 def test_a_memory_judged_wrong_steps_back(shelf: Shelf, recall: Recall) -> None:
     first, second = shelf.put("The build cache lives in .cache/build", "The build cache lives in tmp/build")
     before = ask(recall, shelf, "where is the build cache")

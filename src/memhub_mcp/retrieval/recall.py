@@ -21,7 +21,7 @@ from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import EmbedderDoor, RerankerDoor
 from memhub_mcp.retrieval.candidates import Asked, commit_hits, memory_hits
 from memhub_mcp.retrieval.meaning import read_meanings
-from memhub_mcp.retrieval.priors import prior
+from memhub_mcp.retrieval.priors import FEW_WORDS, latest_first, prior
 from memhub_mcp.retrieval.rerank import rerank
 from memhub_mcp.retrieval.spreading import spread
 from memhub_mcp.retrieval.terms import parse_query
@@ -111,6 +111,8 @@ class Recall:
             replace(hit, score=hit.score * prior(hit.memory, now, branch)) if isinstance(hit, MemoryHit) else hit
             for hit in reranked.hits
         )
+        if len(query.terms) <= FEW_WORDS:
+            found = _best_first(latest_first(found))
         found = _few_commits(spread(found))[:limit]
         found = _best_first([*found, *_linked(found, places)])[:limit]
         dense = next((meaning.state for meaning in meanings if meaning.state != "on"), "on")
