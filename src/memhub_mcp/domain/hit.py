@@ -46,6 +46,7 @@ class MemoryHit:
         memory = self.memory
         return f"{memory.text}\n→ {memory.solution}" if memory.solution else memory.text
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitHit:
     """A commit that bears on the question, found by words alone."""
