@@ -16,8 +16,8 @@ from memhub_mcp.service.reporting import Reporting
 from memhub_mcp.service.scope import Scopes
 from memhub_mcp.service.serving import Serving
 from memhub_mcp.service.stores import Stores
-from memhub_mcp.service.workspaces import WorkspaceChanges
 from memhub_mcp.service.tracing import Tracing
+from memhub_mcp.service.workspaces import WorkspaceChanges
 from memhub_mcp.settings import Settings
 from memhub_mcp.store.workspaces import Workspaces
 
