@@ -12,6 +12,7 @@ from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.memories import Memories
 from memhub_mcp.service.reading import Reading
+from memhub_mcp.service.reindexing import Reindexing
 from memhub_mcp.service.reporting import Reporting
 from memhub_mcp.service.scope import Scopes
 from memhub_mcp.service.serving import Serving
@@ -37,6 +38,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     indexing = Indexing(clock=clock)
     tracing = Tracing()
     serving = Serving(doors, clock)
+    reindexing = Reindexing(models=doors, serving=serving)
     reporting = Reporting(home=settings.home, models=doors, serving=serving, clock=clock, tightened=tightened)
     briefing = Briefing(home=settings.home, capture=settings.capture, reporting=reporting)
     importing = Importing(scopes=scopes, keeps_turns=settings.capture == "all")
@@ -44,6 +46,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         home=settings.home,
         scopes=scopes,
         serving=serving,
+        reindexing=reindexing,
         indexing=indexing,
         briefing=briefing,
         importing=importing,
@@ -74,6 +77,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         indexing=indexing,
         importing=importing,
         maintenance=maintenance,
+        reindexing=reindexing,
         workspaces=WorkspaceChanges(settings=settings, registry=registry, stores=stores, clock=clock),
         on_close=close,
     )

@@ -1,12 +1,7 @@
 """`memhub-mcp init`"""
 
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from types import FrameType
 
 from tqdm import tqdm
 
@@ -16,6 +11,7 @@ from memhub_mcp.cli.main import INTERRUPTED
 from memhub_mcp.cli.opening import opened
 from memhub_mcp.cli.parsing import verb_parser
 from memhub_mcp.cli.replies import show_hits, show_notes, where
+from memhub_mcp.cli.stopping import stopping_softly
 from memhub_mcp.cli.terminal import Page, clean, count_of
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.hosts.installed import Installations
@@ -54,7 +50,7 @@ def run(words: list[str]) -> int:
 
 def _index(hub: Hub, scope: Scope) -> IndexReport:
     with (
-        _stopping_softly() as stopped,
+        stopping_softly() as stopped,
         tqdm(desc="reading commits", unit=" commits", file=sys.stderr, disable=None, leave=False) as bar,
     ):
 
@@ -63,22 +59,6 @@ def _index(hub: Hub, scope: Scope) -> IndexReport:
             bar.update(done - bar.n)
 
         return hub.indexing.index(scope, progress=progress, stop=stopped.is_set)
-
-
-@contextmanager
-def _stopping_softly() -> Generator[threading.Event]:
-    """Ctrl-C sets the event; what is read so far is kept. A second one interrupts as usual."""
-    stopped = threading.Event()
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        stopped.set()
-        signal.signal(signal.SIGINT, former)
-
-    former = signal.signal(signal.SIGINT, stop)
-    try:
-        yield stopped
-    finally:
-        signal.signal(signal.SIGINT, former)
 
 
 def _show(page: Page, scope: Scope, found: Overview) -> None:

@@ -22,6 +22,7 @@ VERBS = {
     "promote": "let what was said on a branch hold for the whole repository",
     "workspaces": "the repositories that have a memory: list, merge, move, delete",
     "models": "the models that find meaning: list, pull, add, verify",
+    "reindex": "make words and vectors anew from what is stored",
     "install": "give the memory to an assistant: install HOST",
     "uninstall": "take it out again, leaving files as they were",
     "serve": "answer an assistant over MCP (also when stdin is a pipe)",

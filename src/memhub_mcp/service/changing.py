@@ -5,15 +5,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memhub_mcp.capture.redact import redact
+from memhub_mcp.capture.redact import REDACTION_VERSION, redact
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.memory import Draft, Feedback, Memory, Status
 from memhub_mcp.domain.replies import ForgetReply, UpdateReply
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import Conflict, InvalidInput, NotFound
+from memhub_mcp.retrieval.terms import TERMS_VERSION
 from memhub_mcp.service.describing import moment
 from memhub_mcp.service.drafts import check_text, content_key, subject_key
 from memhub_mcp.service.remembering import index_words
+from memhub_mcp.service.renewing import COMPACT
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
@@ -24,8 +26,8 @@ UNREACHABLE = (
     "the host's own transcripts",
 )
 STILL_IN_LOG = (
-    "another process was reading: the text is gone from the store and leaves its log file with the next forget,"
-    " or when the last memhub ends"
+    "another process was reading: the text is gone from the store, and leaves its log file when a memhub has time,"
+    " or when the last one ends"
 )
 PREVIEW_CHARACTERS = 160
 
@@ -76,7 +78,16 @@ def update(
             raise Conflict(f"{memory_id} is at version {memory.version}, not {if_version}; read it again first")
         if new_text is not None and new_text != memory.text:
             draft = Draft(text=new_text, solution=memory.solution, environment=memory.environment)
-            memory = store.memories.new_version(tx, memory, new_text, content_key(draft), caller.source, now)
+            memory = store.memories.new_version(
+                tx,
+                memory,
+                new_text,
+                content_key(draft),
+                caller.source,
+                now,
+                redaction=REDACTION_VERSION,
+                terms=TERMS_VERSION,
+            )
             index_words(store, tx, memory)
         if new_status is not None and new_status is not memory.status:
             if new_status is Status.ACTIVE:
@@ -152,7 +163,11 @@ def _erase(store: Store, memories: Sequence[Memory]) -> bool:
                 store.memories.tombstone(tx, content_key(draft))
         store.memories.erase(tx, [memory.seq for memory in memories])
         store.operations.blank(tx, [memory.id for memory in memories])
-    return store.compact()
+    if store.compact():
+        return True
+    with store.write() as tx:
+        store.renewal.begin(tx, COMPACT)
+    return False
 
 
 def _status(status: str | None) -> Status | None:

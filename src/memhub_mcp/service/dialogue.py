@@ -8,6 +8,7 @@ from memhub_mcp.capture.redact import REDACTION_VERSION, redact
 from memhub_mcp.domain.memory import Draft, Kind
 from memhub_mcp.domain.scope import Tier
 from memhub_mcp.domain.session import Turn, Utterance
+from memhub_mcp.retrieval.terms import TERMS_VERSION
 from memhub_mcp.service.wording import word_fields
 from memhub_mcp.store.file import Store
 
@@ -39,6 +40,7 @@ def add_turns(store: Store, *, source: str, host_session: str, said: Sequence[Ut
                 subject_key=None,
                 now=utterance.time,
                 redaction=REDACTION_VERSION,
+                terms=TERMS_VERSION,
             )
             turn = Turn(
                 memory=memory.seq,

@@ -36,7 +36,7 @@ def embed_memories(store: Store, embedder: Embedder, space: int, seqs: Sequence[
     for start in range(0, len(others), PIECES_A_LEASE):
         if start:
             with store.write() as tx:
-                store.vectors.renew(tx, space, seqs, LEASE_S)
+                store.vectors.hold(tx, space, seqs, LEASE_S)
         vectors += [*embedder.embed([text for _, _, text in others[start : start + PIECES_A_LEASE]])]
     with store.write() as tx:
         now = store.memories.by_seqs(seqs, reader=tx)

@@ -8,6 +8,7 @@ from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.memories import Memories
+from memhub_mcp.service.reindexing import Reindexing
 from memhub_mcp.service.scope import Scopes
 from memhub_mcp.service.workspaces import WorkspaceChanges
 from memhub_mcp.settings import Settings
@@ -24,6 +25,7 @@ class Hub:
     indexing: Indexing
     importing: Importing
     maintenance: Maintenance
+    reindexing: Reindexing
     workspaces: WorkspaceChanges
     on_close: Callable[[], None]
 

@@ -14,6 +14,7 @@ from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.edits import record_edit
 from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
+from memhub_mcp.service.reindexing import Reindexing
 from memhub_mcp.service.scope import Scope, Scopes
 from memhub_mcp.service.serving import Serving
 
@@ -32,6 +33,7 @@ class Maintenance:
         home: Path,
         scopes: Scopes,
         serving: Serving,
+        reindexing: Reindexing,
         indexing: Indexing,
         briefing: Briefing,
         importing: Importing,
@@ -39,6 +41,7 @@ class Maintenance:
         self._home = home
         self._scopes = scopes
         self._serving = serving
+        self._reindexing = reindexing
         self._indexing = indexing
         self._briefing = briefing
         self._importing = importing
@@ -64,10 +67,11 @@ class Maintenance:
         deadline = time.monotonic() + SLICE_S
         embedding = self._embed(scope, deadline)
         indexed = self._indexing.follow(scope, deadline)
+        renewing = self._renew(scope, deadline)
         for store in scope.stores():
             store.write_uses()
         self._briefing.write(scope)
-        return bool(drained or embedding or indexed)
+        return bool(drained or embedding or indexed or renewing)
 
     def _end_sessions(self) -> None:
         """Remember the sessions that ended: their transcripts take too long to read while somebody waits."""
@@ -110,4 +114,14 @@ class Maintenance:
                 more |= self._serving.work(store, most=EMBEDDED_A_ROUND, deadline=deadline)
             except ModelError as error:
                 log.warning("embedding: %s", error)
+        return more
+
+    def _renew(self, scope: Scope, deadline: float) -> bool:
+        """Whether rows are still to be made anew, by the rules of today or because somebody asked for it."""
+        more = False
+        for store in scope.stores():
+            try:
+                more |= self._reindexing.refresh(store, deadline)
+            except ModelError as error:
+                log.warning("reindexing: %s", error)
         return more

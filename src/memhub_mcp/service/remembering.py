@@ -204,7 +204,14 @@ class _Writer:
         earlier = store.memories.by_seqs([seq], reader=tx).get(seq) if seq is not None else None
         if earlier is not None:
             memory = store.memories.new_version(
-                tx, earlier, draft.text, content_key(draft), self._caller.source, self._now
+                tx,
+                earlier,
+                draft.text,
+                content_key(draft),
+                self._caller.source,
+                self._now,
+                redaction=REDACTION_VERSION,
+                terms=TERMS_VERSION,
             )
             index_words(store, tx, memory)
         else:

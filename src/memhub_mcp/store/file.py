@@ -15,7 +15,9 @@ from memhub_mcp.store.connection import Database, Transaction
 from memhub_mcp.store.edits import Edits
 from memhub_mcp.store.landings import Landings
 from memhub_mcp.store.memories import Memories
+from memhub_mcp.store.opening import BUSY_MS
 from memhub_mcp.store.operations import Operations
+from memhub_mcp.store.renewal import Renewal
 from memhub_mcp.store.sessions import Sessions
 from memhub_mcp.store.token_bits import TokenBits
 from memhub_mcp.store.uses import Uses
@@ -23,6 +25,7 @@ from memhub_mcp.store.vectors import Vectors
 from memhub_mcp.store.words import Words
 
 FILE_NAME = "memory.db"
+READERS_MS = 1_000  # how long `compact` waits for readers of the log, during which nobody writes
 
 
 class Store:
@@ -42,6 +45,7 @@ class Store:
         self.branches = Branches(db)
         self.landings = Landings(db)
         self.edits = Edits(db)
+        self.renewal = Renewal(db, clock)
         self.uses = Uses()
 
     @classmethod
@@ -89,7 +93,11 @@ class Store:
         with self.db.write() as tx:
             self.words.optimize(tx)
             self.commits.words.optimize(tx)
-        return not self.db.maintain("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        self.db.maintain(f"PRAGMA busy_timeout = {READERS_MS}")
+        try:
+            return not self.db.maintain("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        finally:
+            self.db.maintain(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     def damaged_rows(self) -> list[str]:
         """One line for each row that readers skip because it cannot be understood."""

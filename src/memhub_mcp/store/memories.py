@@ -41,7 +41,8 @@ _ADD_VERSION = "INSERT INTO memory_version (memory, version, text, source, creat
 _ADD_FILE = "INSERT OR IGNORE INTO memory_file (path, memory) VALUES (?, ?)"
 _SOURCES = "SELECT sources FROM memory WHERE seq = ?"
 _SET_SOURCES = "UPDATE memory SET sources = ?, source = ? WHERE seq = ?"
-_SET_TEXT = "UPDATE memory SET version = ?, text = ?, content_key = ?, updated_at = ?, generation = ? WHERE seq = ?"
+_SET_TEXT = """UPDATE memory SET version = ?, text = ?, content_key = ?, updated_at = ?, generation = ?, redaction = ?,
+    terms = ? WHERE seq = ?"""
 _SET_STATUS = "UPDATE memory SET status = ?, updated_at = ?, generation = ? WHERE seq = ?"
 _MARK_USED = "UPDATE memory SET last_used_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
 _VERSIONS = "SELECT version, text, source, created_at FROM memory_version WHERE memory = ? ORDER BY version"
@@ -173,11 +174,23 @@ class Memories:
             _ = tx.generation
 
     def new_version(
-        self, tx: Transaction, memory: Memory, text: str, content_key: bytes, source: str, now: datetime
+        self,
+        tx: Transaction,
+        memory: Memory,
+        text: str,
+        content_key: bytes,
+        source: str,
+        now: datetime,
+        *,
+        redaction: int = 0,
+        terms: int = 0,
     ) -> Memory:
-        """`memory` with another text as its next version. Words and vectors are the caller's to renew."""
+        """`memory` with another text as its next version. Words and vectors are the caller's to renew.
+
+        `redaction` and `terms` are the versions of the rules that text and words are made by; 0 is not known.
+        """
         at, version = to_micros(now), memory.version + 1
-        tx.run(_SET_TEXT, (version, text, content_key, at, tx.generation, memory.seq))
+        tx.run(_SET_TEXT, (version, text, content_key, at, tx.generation, redaction, terms, memory.seq))
         tx.run(_ADD_VERSION, (memory.seq, version, text, source, at))
         self.add_source(tx, memory.seq, source)
         return self.by_seqs((memory.seq,), reader=tx)[memory.seq]

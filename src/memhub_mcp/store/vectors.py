@@ -60,8 +60,8 @@ _DONE = """DELETE FROM embedding_queue
     WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
 _RELEASE = """UPDATE embedding_queue SET lease_until = 0, attempts = attempts - 1
     WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
-_RENEW = """UPDATE embedding_queue SET lease_until = ?
-    WHERE space = ? AND lease_until > 0 AND memory IN (SELECT value FROM json_each(?))"""
+_HOLD = """UPDATE embedding_queue SET lease_until = ?
+    WHERE space = ? AND memory IN (SELECT value FROM json_each(?))"""
 _PENDING = f"SELECT count(*) FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS}"
 _IS_FILLED = f"""SELECT 1 FROM embedding_space WHERE id = ? AND state = 'filling' AND NOT EXISTS (
     SELECT 1 FROM embedding_queue WHERE space = ? AND attempts < {_MOST_ATTEMPTS})"""
@@ -216,9 +216,9 @@ class Vectors:
         """Take claimed memories off the queue; one that changed since stays on it."""
         tx.run(_DONE, (space, to_json(seqs)))
 
-    def renew(self, tx: Transaction, space: int, seqs: Iterable[int], lease_s: float) -> None:
-        """Go on holding claimed memories for `lease_s` from now."""
-        tx.run(_RENEW, (to_micros(self._clock()) + int(lease_s * 1e6), space, to_json(seqs)))
+    def hold(self, tx: Transaction, space: int, seqs: Iterable[int], lease_s: float) -> None:
+        """Let nobody else claim these for `lease_s` from now, as far as they wait."""
+        tx.run(_HOLD, (to_micros(self._clock()) + int(lease_s * 1e6), space, to_json(seqs)))
 
     def release(self, tx: Transaction, space: int, seqs: Iterable[int]) -> None:
         """Give claimed memories back: nothing was tried with them."""

@@ -63,6 +63,7 @@ class Words:
         self._index = f"INSERT OR REPLACE INTO {table} (rowid, {names}) VALUES (?{', ?' * len(weights)})"
         self._remove = f"DELETE FROM {table} WHERE rowid IN (SELECT value FROM json_each(?))"
         self._clear = f"INSERT INTO {table} ({table}) VALUES ('delete-all')"
+        self._merge = f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)"
         self._optimize = f"INSERT INTO {table} ({table}) VALUES ('optimize')"
         self._frequencies = f"""SELECT wanted.value, vocab.doc FROM json_each(?) AS wanted
             CROSS JOIN {table}_vocab AS vocab ON vocab.term = wanted.value"""
@@ -88,6 +89,12 @@ class Words:
     def optimize(self, tx: Transaction) -> None:
         """Merge the index into one piece; only then do removed terms leave the file."""
         tx.run(self._optimize)
+
+    def merge(self, tx: Transaction, pages: int, *, begin: bool = False) -> bool:
+        """A part of what `optimize` does, about so many pages of it; whether there is more to do."""
+        before = tx.all_changes
+        tx.run(self._merge, (-pages if begin else pages,))
+        return tx.all_changes - before >= 2
 
     def frequencies(self, terms: Iterable[str], *, reader: Reader | None = None) -> dict[str, int]:
         """In how many rows each term stands, 0 included."""
