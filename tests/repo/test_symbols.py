@@ -268,9 +268,9 @@ CASES = [
     ("a.go", GO, "Srv.Run", (7, 9), "func (s *Srv) Run"),
     ("a.go", GO, "Stack.Push", (11, 12), "func (s Stack[T]) Push"),
     ("a.go", GO, "Srv", (3, 5), "type Srv"),
-    ("a.rs", RUST, "Foo::bar", (6, 9), "impl Foo::bar"),
+    ("a.rs", RUST, "Foo::bar", (7, 9), "impl Foo::bar"),
     ("a.rs", RUST, "inner::helper", (13, 13), "pub async fn helper"),
-    ("a.rs", RUST, "works", (16, 19), "fn works()"),
+    ("a.rs", RUST, "works", (17, 19), "fn works()"),
     ("a.kt", KOTLIN, "Client.send", (6, 8), "fun send"),
     ("a.kt", KOTLIN, "Client.Companion.create", (3, 3), "create"),
     ("a.kt", KOTLIN, "shout", (11, 11), "shout"),
@@ -279,7 +279,7 @@ CASES = [
     ("a.c", C, "MAX", (1, 1), "MAX"),
     ("a.cpp", CPP, "fmt::Buffer::Buffer", (5, 5), "Buffer::Buffer"),
     ("a.cpp", CPP, "fmt::Buffer::grow", (10, 12), "Buffer<int>::grow"),
-    ("a.h", CPP, "fmt::Buffer", (2, 8), "class Buffer"),
+    ("a.h", CPP, "fmt::Buffer", (3, 8), "class Buffer"),
     ("a.cpp", CPP, "main", (15, 15), "main"),
     ("a.cs", CSHARP, "App.Client.Limit", (6, 6), "Client.Limit"),
     ("a.rb", RUBY, "Net.Client.send", (3, 5), "Client#send"),
@@ -312,6 +312,29 @@ def test_a_definition_is_found_as_people_write_it(
 )
 def test_overloads_are_several(path: str, text: str, name: str, details: list[str]) -> None:
     assert [symbol.detail for symbol in find_symbols(read_symbols(path, text.encode()).symbols, name)] == details
+
+
+DESCRIBED = {
+    "a.java": ('class A {\n    @Deprecated\n    @Route("/x")\n    public void send() {\n    }\n}\n', (2, 4, 5)),
+    "a.rs": ("#[inline]\n#[cfg(unix)]\npub fn send() {\n}\n", (1, 3, 4)),
+    "a.cpp": ("template <typename T>\nauto send(T given) -> T {\n    return given;\n}\n", (1, 2, 4)),
+    "a.ts": ("class A {\n    @Get()\n    send() {\n    }\n}\n", (2, 3, 4)),
+    "a.cs": ("class A {\n    [Route]\n    void send() {\n    }\n}\n", (2, 3, 4)),
+    "a.kt": ("@Inject\nfun send() {\n}\n", (1, 2, 3)),
+    "a.php": ("<?php\n#[Route]\nfunction send() {\n}\n", (2, 3, 4)),
+    "a.swift": ("@inlinable\nfunc send() {\n}\n", (1, 2, 3)),
+    "a.py": ("@cached\ndef send():\n    pass\n", (1, 1, 3)),
+    "a.js": ("export const send =\n    () => {\n    }\n", (1, 1, 3)),
+}
+
+
+@pytest.mark.parametrize("path", DESCRIBED)
+def test_a_definition_starts_with_its_signature_and_is_found_by_what_describes_it(path: str) -> None:
+    text, (lead, first, last) = DESCRIBED[path]
+    symbols = read_symbols(path, text.encode()).symbols
+    (found,) = find_symbols(symbols, "send")
+    assert (found.lead + 1, found.start + 1, found.end) == (lead, first, last)
+    assert enclosing(symbols, lead - 1) == found
 
 
 def test_the_innermost_definition_holds_a_line() -> None:

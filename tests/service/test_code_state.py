@@ -60,6 +60,16 @@ def test_only_the_symbol_that_is_named_counts(repo: GitRepository, desk: Desk) -
     assert desk.state(memory) == "gone"
 
 
+def test_what_describes_a_symbol_counts(repo: GitRepository, desk: Desk) -> None:
+    code = 'class A {\n    @Get("/old")\n    void send() {\n    }\n}\n'
+    told = repo.commit("start", {"A.java": code})
+    memory = desk.remember("send answers at /old", files=["A.java"], symbols=["A.send"])
+    repo.commit("elsewhere", {"A.java": f"// a note\n{code}"})
+    assert desk.state(memory) == "unchanged"
+    repo.commit("another route", {"A.java": code.replace("/old", "/new")})
+    assert desk.state(memory) == f"changed since {told[:12]}"
+
+
 def test_a_file_that_moved_or_went_is_told(repo: GitRepository, desk: Desk) -> None:
     repo.commit("start", {"old.py": module(send="return 1", stop="pass"), "b.py": "b\n" * 9})
     memory = desk.remember("the client", files=["old.py"])

@@ -8,7 +8,8 @@ class Grammar:
     """One language. `module` is its wheel, `function` what hands the parser out.
 
     `definitions` have a name; `holders` are definitions only when their value is one of `values`.
-    `wrappers` around a definition belong to it (a decorator, `export`). `separator` joins the parts of a name.
+    `wrappers` around a definition belong to it (a decorator, `export`); `leading` before it describe it.
+    `separator` joins the parts of a name.
     """
 
     name: str
@@ -62,6 +63,7 @@ TYPESCRIPT = Grammar(
     holders=("variable_declarator", "pair", "assignment_expression", "public_field_definition"),
     values=_JS_VALUES,
     wrappers=(*_JS_WRAPPERS, "ambient_declaration"),
+    leading=("decorator",),
     blocks=_SPECS,
 )
 TSX = Grammar(
@@ -72,6 +74,7 @@ TSX = Grammar(
     holders=TYPESCRIPT.holders,
     values=_JS_VALUES,
     wrappers=TYPESCRIPT.wrappers,
+    leading=TYPESCRIPT.leading,
     blocks=_SPECS,
 )
 GO = Grammar(

@@ -34,6 +34,12 @@ _OF_NAMES = frozenset({"object", "call_expression"})
 _NAMES = frozenset({"variable_declarator", "assignment_expression"})
 _CALLS = frozenset({"call", "call_expression"})
 _BODIES = frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"})
+_DESCRIBING = frozenset(
+    {
+        *("annotation", "marker_annotation", "attribute", "attribute_list", "attribute_declaration", "decorator"),
+        *("comment", "line_comment", "block_comment"),
+    }
+)
 _NAMELESS = {
     "companion_object": "Companion",
     "secondary_constructor": "constructor",
@@ -45,11 +51,16 @@ _NAMELESS = {
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A definition. `name` is qualified (`HTTPAdapter.send`), `detail` tells overloads apart. Lines count from 0."""
+    """A definition. `name` is qualified (`HTTPAdapter.send`), `detail` tells overloads apart. Lines count from 0.
+
+    It starts with its signature, as git's line log has it, in Python with its decorators; `lead` is where what
+    describes it starts: annotations, attributes, `template <…>`.
+    """
 
     name: str
     start: int
     end: int
+    lead: int
     detail: str = ""
 
 
@@ -132,8 +143,8 @@ def find_symbols(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
 
 def enclosing(symbols: Sequence[Symbol], line: int) -> Symbol | None:
     """The innermost symbol that holds a line (counted from 0)."""
-    holding = [symbol for symbol in symbols if symbol.start <= line < symbol.end]
-    return min(holding, key=lambda symbol: symbol.end - symbol.start, default=None)
+    holding = [symbol for symbol in symbols if symbol.lead <= line < symbol.end]
+    return min(holding, key=lambda symbol: symbol.end - symbol.lead, default=None)
 
 
 def _unfit(data: bytes) -> str | None:
@@ -200,21 +211,27 @@ class _Reader:
                 around.pop()
             qualified = self._grammar.separator.join([*(outer for _, outer in around), name])
             around.append((node.end_byte, name))
-            start, end = self._lines(node)
+            lead, start, end = self._lines(node)
             if (start, end, qualified) not in seen:
                 seen.add((start, end, qualified))
-                yield Symbol(qualified, start, end, self._detail(node))
+                yield Symbol(qualified, start, end, lead, self._detail(node))
 
-    def _lines(self, node: Node) -> tuple[int, int]:
-        """The lines of a definition with its decorators, `export` and the like, where they hold nothing else."""
+    def _lines(self, node: Node) -> tuple[int, int, int]:
+        """Where a definition begins with what describes it, where without, and where it ends.
+
+        Decorators of Python, `export` and the like belong to it, where they hold nothing else.
+        """
+        signature = _signature_line(node)
         while (parent := node.parent) is not None and parent.type in self._grammar.wrappers:
             if sum(child.type == node.type for child in parent.named_children) > 1:
                 break
             node = parent
-        start = node
-        while (before := start.prev_sibling) is not None and before.type in self._grammar.leading:
-            start = before
-        return start.start_point[0], node.end_point[0] + (node.end_point[1] > 0)
+            if node.type != "template_declaration":
+                signature = node.start_point[0]
+        lead = node
+        while (before := lead.prev_sibling) is not None and before.type in self._grammar.leading:
+            lead = before
+        return lead.start_point[0], signature, node.end_point[0] + (node.end_point[1] > 0)
 
     def _name(self, node: Node) -> str:
         if node.type in _CALLS:
@@ -261,6 +278,18 @@ class _Reader:
 
     def _text(self, node: Node | None) -> str:
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace") if node is not None else ""
+
+
+def _signature_line(node: Node) -> int:
+    """The line of the first word of a definition that is no annotation, attribute or comment."""
+    waiting = node.children[::-1]
+    while waiting:
+        first = waiting.pop()
+        if first.type == "modifiers":
+            waiting += first.children[::-1]
+        elif first.type not in _DESCRIBING:
+            return first.start_point[0]
+    return node.start_point[0]
 
 
 def _name_node(node: Node) -> Node | None:

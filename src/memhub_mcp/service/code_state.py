@@ -168,7 +168,7 @@ class CodeState:
             return ()
         parsed = read_symbols(path, data)
         found = [each for symbol in symbols for each in find_symbols(parsed.symbols, symbol)]
-        return union((each.start, each.end) for each in found)
+        return union((each.lead, each.end) for each in found)
 
 
 def _rank(state: str) -> int:
