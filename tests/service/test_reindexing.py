@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from hash_models import HashModels
 from hubs import Desk, desk_in
 from store_steps import HandClock
 
-from memhub_mcp.capture.redact import redact
+from memhub_mcp.capture.redact import REDACTION_VERSION, redact
 from memhub_mcp.domain.clock import system_clock
 from memhub_mcp.domain.memory import Filter
+from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.errors import ReadOnlyStore
 from memhub_mcp.models.hash_embedder import HashEmbedder
 from memhub_mcp.service.reindexing import Reindexing
@@ -277,6 +279,32 @@ def test_what_earlier_rules_did_not_redact_is_redacted_in_idle_time_and_leaves_e
         assert store.renewal.positions() == {}
         found = store.vectors.of(1, [1], 64)
         assert sorted(key for _, key, _ in found) == [0, 1000]
+
+
+def test_edits_that_a_hook_redacted_by_earlier_rules_are_redacted_too(desk: Desk, tmp_path: Path) -> None:
+    store = store_of(desk)
+    event = EditEvent(
+        tool="Edit",
+        path="app.py",
+        source="cursor",
+        session=None,
+        tool_call=None,
+        time=system_clock(),
+        old_text="retries = 5",
+        new_text=f"retries = 6  # {SECRET}",
+        said=f"use {SECRET}",
+    )
+    with store.write() as tx:
+        store.edits.add(tx, event, id="e1", identity=b"1", branch="main", head=None, session=None)
+        store.edits.add(tx, replace(event, new_text=None, said="fine"), id="e2", identity=b"2", branch="main",
+                        head=None, session=None)  # fmt: skip
+    idle(desk)
+    later, first = store.edits.by_path("app.py", 5)
+    assert (first.event.said, first.event.old_text) == (redact(f"use {SECRET}"), "retries = 5")
+    assert first.event.new_text == redact(f"retries = 6  # {SECRET}")
+    assert (later.event.said, later.event.new_text) == ("fine", None)
+    assert holding(tmp_path, SECRET) == []
+    assert store.edits.stale(REDACTION_VERSION, 5) == []
 
 
 def holding(folder: Path, text: str) -> list[Path]:

@@ -15,7 +15,7 @@ from memhub_mcp.models.load import Models
 from memhub_mcp.models.protocols import Embedder
 from memhub_mcp.retrieval.terms import TERMS_VERSION
 from memhub_mcp.service.embedding import EVERYTHING, LEASE_S
-from memhub_mcp.service.renewing import COMPACT, renew_commits, renew_memories
+from memhub_mcp.service.renewing import COMPACT, renew_commits, renew_edits, renew_memories
 from memhub_mcp.service.serving import BATCH, Serving, embed_batch, embed_queued
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.vectors import EmbeddingSpaceRow
@@ -25,6 +25,7 @@ Progress = Callable[[str, int, int], None]
 
 MEMORIES, COMMITS, VECTORS = "memories", "commits", "vectors"
 ROWS_A_BATCH = 50
+EDITS_A_BATCH = 10
 PAGES_A_MERGE = 250
 LOAD_S = 120.0
 _LAST = 1 << 62
@@ -157,15 +158,23 @@ class Reindexing:
 
     def _stale(self, store: Store) -> bool:
         rules = REDACTION_VERSION, TERMS_VERSION
-        return bool(store.renewal.stale_memories(*rules, 1) or store.renewal.stale_commits(*rules, 1))
+        return bool(
+            store.renewal.stale_memories(*rules, 1)
+            or store.renewal.stale_commits(*rules, 1)
+            or store.edits.stale(REDACTION_VERSION, 1)
+        )
 
     def _renew_stale(self, store: Store) -> bool:
         rules = REDACTION_VERSION, TERMS_VERSION
-        memories = store.renewal.stale_memories(*rules, ROWS_A_BATCH)
-        if memories:
-            return bool(renew_memories(store, memories))
-        commits = store.renewal.stale_commits(*rules, ROWS_A_BATCH)
-        return bool(commits and renew_commits(store, commits))
+        if memories := store.renewal.stale_memories(*rules, ROWS_A_BATCH):
+            renew_memories(store, memories)
+        elif commits := store.renewal.stale_commits(*rules, ROWS_A_BATCH):
+            renew_commits(store, commits)
+        elif edits := store.edits.stale(REDACTION_VERSION, EDITS_A_BATCH):
+            renew_edits(store, edits)
+        else:
+            return False
+        return True
 
     def _go_on(self, store: Store, deadline: float) -> bool:
         """A step of a rebuild that was begun; whether there was one to take now."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from memhub_mcp.capture.redact import REDACTION_VERSION, redact
 from memhub_mcp.domain.memory import Draft, Kind, Memory
-from memhub_mcp.domain.revision import Commit
+from memhub_mcp.domain.revision import Commit, EditEvent
 from memhub_mcp.domain.session import Turn
 from memhub_mcp.retrieval.terms import TERMS_VERSION
 from memhub_mcp.service.drafts import content_key, subject_key
@@ -66,6 +66,19 @@ def renew_commits(store: Store, seqs: Sequence[int]) -> list[int]:
     return list(seqs)
 
 
+def renew_edits(store: Store, seqs: Sequence[int]) -> list[int]:
+    """Redact the texts of these edits by the rules of today; those that were."""
+    found = store.edits.by_seqs(seqs)
+    renewed = {seq: _redacted_edit(edit.event) for seq, edit in found.items()}
+    with store.write() as tx:
+        for seq, event in renewed.items():
+            if event != found[seq].event:
+                store.edits.replace(tx, seq, event)
+                store.renewal.begin(tx, COMPACT)
+        store.edits.mark(tx, seqs, REDACTION_VERSION)
+    return list(seqs)
+
+
 def _first(found: Mapping[int, Memory], seqs: Sequence[int]) -> list[int]:
     chosen: list[int] = []
     size = 0
@@ -118,9 +131,9 @@ def _redacted(memory: Memory) -> Memory:
     return replace(
         memory,
         text=redact(memory.text),
-        solution=redact(memory.solution) if memory.solution else memory.solution,
-        environment=redact(memory.environment) if memory.environment else memory.environment,
-        subject=redact(memory.subject) if memory.subject else memory.subject,
+        solution=_maybe_redacted(memory.solution),
+        environment=_maybe_redacted(memory.environment),
+        subject=_maybe_redacted(memory.subject),
         search_keys=tuple(map(redact, memory.search_keys)),
         files=tuple(map(redact, memory.files)),
         symbols=tuple(map(redact, memory.symbols)),
@@ -129,3 +142,17 @@ def _redacted(memory: Memory) -> Memory:
 
 def _redacted_commit(commit: Commit) -> Commit:
     return replace(commit, author=redact(commit.author), message=redact(commit.message), patch=redact(commit.patch))
+
+
+def _redacted_edit(event: EditEvent) -> EditEvent:
+    return replace(
+        event,
+        said=_maybe_redacted(event.said),
+        old_text=_maybe_redacted(event.old_text),
+        new_text=_maybe_redacted(event.new_text),
+        content_after=_maybe_redacted(event.content_after),
+    )
+
+
+def _maybe_redacted(text: str | None) -> str | None:
+    return redact(text) if text else text

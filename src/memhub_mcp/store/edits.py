@@ -18,6 +18,10 @@ _BY_PATH = f"{_SELECT} WHERE path = ? ORDER BY seq DESC LIMIT ?"
 _OF_SESSION = f"{_SELECT} WHERE session = ? ORDER BY seq LIMIT ?"
 _PAGE = f"SELECT seq, {_COLUMNS} FROM edit WHERE seq > ? ORDER BY seq LIMIT 50"
 _ALL = f"{_SELECT} ORDER BY seq"
+_STALE = "SELECT seq FROM edit WHERE redaction < ? ORDER BY seq DESC LIMIT ?"
+_BY_SEQS = f"SELECT seq, {_COLUMNS} FROM edit WHERE seq IN (SELECT value FROM json_each(?))"
+_REPLACE = "UPDATE edit SET said = ?, body = ? WHERE seq = ?"
+_MARK = "UPDATE edit SET redaction = ? WHERE seq IN (SELECT value FROM json_each(?))"
 _TEXTS = "SELECT id, said, body FROM edit"
 _ERASE = "DELETE FROM edit WHERE id IN (SELECT value FROM json_each(?))"
 
@@ -89,6 +93,26 @@ class Edits:
                 with contextlib.suppress(ValueError, KeyError):
                     yield _edit(row[1:])
             last = rows[-1][0]
+
+    def stale(self, redaction: int, limit: int) -> list[int]:
+        """The rows of edits that were not redacted by the rules of this version, latest first."""
+        return [seq for (seq,) in self._db.read(_STALE, (redaction, limit))]
+
+    def by_seqs(self, seqs: Iterable[int]) -> dict[int, Edit]:
+        """The edits at these rows, by row. A row that cannot be understood is left out."""
+        found: dict[int, Edit] = {}
+        for seq, *row in self._db.read(_BY_SEQS, (to_json(seqs),)):
+            with contextlib.suppress(ValueError, KeyError):
+                found[seq] = _edit(tuple(row))
+        return found
+
+    def replace(self, tx: Transaction, seq: int, event: EditEvent) -> None:
+        """Let the row have the texts of `event`."""
+        tx.run(_REPLACE, (event.said, _body(event), seq))
+
+    def mark(self, tx: Transaction, seqs: Iterable[int], redaction: int) -> None:
+        """Note that these were redacted by the rules of this version."""
+        tx.run(_MARK, (redaction, to_json(seqs)))
 
     def erase(self, tx: Transaction, ids: Iterable[str]) -> None:
         """Remove edits. `Store.compact` afterwards clears the files."""

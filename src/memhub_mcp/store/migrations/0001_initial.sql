@@ -302,7 +302,8 @@ CREATE VIRTUAL TABLE commit_words USING fts5 (
 );
 CREATE VIRTUAL TABLE commit_words_vocab USING fts5vocab (commit_words, 'row');
 
--- Drained edit events, each one change to one file. body: the texts, compressed JSON.
+-- Drained edit events, each one change to one file. body: the texts, compressed JSON. redaction: of which rules it is
+-- known that they were applied; a hook may be of another version than the store.
 CREATE TABLE edit (
     seq          INTEGER PRIMARY KEY,
     id           TEXT NOT NULL UNIQUE,
@@ -324,10 +325,12 @@ CREATE TABLE edit (
     hunks        BLOB NOT NULL,
     body         BLOB NOT NULL,
     time         INTEGER NOT NULL,
-    generation   INTEGER NOT NULL
+    generation   INTEGER NOT NULL,
+    redaction    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX edit_path ON edit (path, seq);
+CREATE INDEX edit_redaction ON edit (redaction);
 CREATE INDEX edit_session ON edit (session, seq) WHERE session IS NOT NULL;
 
 -- receipt NULL: what it spoke of was forgotten; the operation is not run again.
