@@ -37,6 +37,17 @@ def test_words_and_json(memhub: Memhub, repo: GitRepository) -> None:
     assert [version["subject"] for version in reply["chains"][0]["versions"]] == ["Raise the retry limit"]
 
 
+def test_words_removed_code_and_near_misses_are_known_without_init(memhub: Memhub, repo: GitRepository) -> None:
+    repo.commit("Add a helper", {"old.py": "def helper():\n    return 7\n"})
+    repo.commit("Drop the helper", {"old.py": None})
+    assert "Drop the helper" in memhub("history", "old.py:helper", cwd=repo.root).stdout
+    home = repo.root.parent
+    for number, (question, says) in enumerate(
+        [(("--words", "retry limit"), "Raise the retry limit"), (("src/clent.py",), "did you mean src/client.py")]
+    ):
+        assert says in memhub("history", *question, "--home", str(home / f"new {number}"), cwd=repo.root).stdout
+
+
 def test_nothing_known_is_no_failure_and_no_question_is_one(
     memhub: Memhub, repo: GitRepository, tmp_path: Path
 ) -> None:

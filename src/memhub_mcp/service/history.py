@@ -77,6 +77,8 @@ class History:
             self._indexing.catch_up(scope)
             try:
                 self._answer(scope, question, answer)
+                if not answer.chains and not self._indexing.is_current(scope):
+                    answer = self._answer_indexed(scope, question)
             except RepoError as error:
                 answer.notes.append(f"the history cannot be read: {error}")
         reply = HistoryReply(chains=answer.chains, nothing_relevant=not answer.chains, scope=scope.reply())
@@ -100,6 +102,15 @@ class History:
             self._by_symbol(scope, seat, question, answer)
         else:
             self._by_words(scope, question, answer)
+
+    def _answer_indexed(self, scope: Scope, question: Question) -> Answer:
+        """The answer once the index was begun: words, removed code and near misses are known from it alone."""
+        self._indexing.catch_up(scope, begin=True)
+        answer = Answer(notes=list(scope.notes))
+        self._answer(scope, question, answer)
+        if not answer.chains and not self._indexing.is_current(scope):
+            answer.notes.append("not all commits are indexed yet; `memhub-mcp init` indexes them")
+        return answer
 
     def _seat(self, scope: Scope, branch: str | None) -> Seat:
         checkout = scope.checkout

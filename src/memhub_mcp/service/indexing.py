@@ -75,9 +75,12 @@ class Indexing:
         """Index what is new until `time.monotonic()` passes `deadline`; how many commits that were."""
         return self.index(scope, stop=lambda: time.monotonic() > deadline).added
 
-    def catch_up(self, scope: Scope) -> None:
-        """Index what came since the index was complete, for a moment; a call that only reads does not fail by it."""
-        if scope.store is None or self.is_current(scope) or not _complete(scope.store):
+    def catch_up(self, scope: Scope, *, begin: bool = False) -> None:
+        """Index what came since the index was complete, for a moment; a call that only reads does not fail by it.
+
+        One that never was complete is gone on with where a call says `begin`.
+        """
+        if scope.store is None or self.is_current(scope) or not (begin or _complete(scope.store)):
             return
         with suppress(StoreError), scope.store.db.impatient():  # others write: the next call finds the same work
             self.follow(scope, time.monotonic() + CATCH_UP_S)
