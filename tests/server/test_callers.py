@@ -4,9 +4,10 @@ from pathlib import Path
 
 import mcp_types as types
 import pytest
+from git_repository import GitRepository
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import Site, reply_of
+from serving import Site, complaint_of, reply_of
 
 from memhub_mcp.server.callers import source_name
 
@@ -75,3 +76,20 @@ async def test_roots_that_are_no_folders_are_passed_over(site: Site):
     nowhere = site.root / "nowhere"
     assert await workspace_seen(site, [nowhere], cwd=site.repository.root) == "orbit"
     assert await workspace_seen(site, [], cwd=site.root / "person") is None
+
+
+async def test_a_call_may_name_any_of_the_roots_and_no_other_folder(site: Site):
+    second, elsewhere = (GitRepository.create(site.root / name) for name in ("second", "elsewhere"))
+    second.commit("Start second", {"a.txt": "a"})
+    elsewhere.commit("Start elsewhere", {"b.txt": "b"})
+
+    async def roots(_context: object) -> types.ListRootsResult:
+        folders = [site.repository.root, second.root]
+        return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])
+
+    async with site.assistant("legacy", cwd=site.root / "person", list_roots_callback=roots) as client:
+        for name in (str(second.root), "second"):
+            reply = reply_of(await client.call_tool("remember", {"text": f"Said by {name}", "workspace": name}))
+            assert reply["scope"]["workspace"] == "second"
+        refused = await client.call_tool("recall", {"query": "anything", "workspace": str(elsewhere.root)})
+        assert "is not one of this session's (orbit, second)" in complaint_of(refused)

@@ -71,7 +71,6 @@ class Callers:
             client is None
             or client.capabilities.roots is None
             or ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS
-            or arguments.get("workspace")
             or (ctx.request and ctx.request.scope[WORKSPACE_IN_SCOPE])
             or self._settings.workspace
             or self._settings.project_dir
