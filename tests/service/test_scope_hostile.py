@@ -205,3 +205,50 @@ def test_a_branch_linked_to_anothers_objects_reads_nothing(ada: Person, tmp_path
         folder.rename(tmp_path / f"old-{name}")
         folder.symlink_to(secret.root / ".git" / name)
     assert ada.sees(evil.root) == set()
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "ref: refs/heads/../../elsewhere"])
+def test_a_head_that_is_nonsense_is_said_and_nothing_falls(ada: Person, tmp_path: Path, content: str) -> None:
+    git = git_init(tmp_path / "torn")
+    git.commit("one")
+    ada.remember(git.root, "kept")
+    (git.root / ".git" / "HEAD").write_text(content)
+    scope = ada.at(git.root)
+    assert scope.reply().get("repo") == "limited(its HEAD leads nowhere)"
+    assert ada.sees(git.root) == {"kept"}
+
+
+def test_a_repository_without_its_objects_keeps_its_memory(ada: Person, tmp_path: Path) -> None:
+    git = git_init(tmp_path / "torn")
+    git.commit("one")
+    ada.remember(git.root, "kept")
+    objects = git.root / ".git" / "objects"
+    objects.rename(tmp_path / "objects")
+    objects.mkdir()
+    assert ada.sees(git.root) == {"kept"}
+    objects.rmdir()
+    (tmp_path / "objects").rename(objects)
+    assert ada.sees(git.root) == {"kept"}
+    assert len(ada.registry.list()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("linked", [False, True], ids=["pipe", "link"])
+def test_a_pipe_for_a_branch_blocks_nothing(ada: Person, tmp_path: Path, linked: bool) -> None:
+    git = git_init(tmp_path / "evil")
+    head = git.commit("one")
+    ada.remember(git.root, "kept")
+    pipe = git.root / ".git" / "refs" / "heads" / "deep" / "pipe"
+    pipe.parent.mkdir()
+    if linked:
+        os.mkfifo(tmp_path / "pipe")
+        pipe.symlink_to(tmp_path / "pipe")
+    else:
+        os.mkfifo(pipe)
+    assert ada.sees(git.root) == {"kept"}
+    assert ada.at(git.root).reply() == {
+        "workspace": "evil",
+        "branch": "main",
+        "head": head,
+        "repo": "limited(one of its references is not a regular file)",
+    }

@@ -135,7 +135,8 @@ def _resolve_by_hand(layout: Layout, reference: str) -> str | None:
 
 
 def _branch_of(target: str | None) -> str | None:
-    return target.removeprefix(HEADS) if target and target.startswith(HEADS) else None
+    """The branch a reference names; git allows no `..` in one."""
+    return target.removeprefix(HEADS) if target and target.startswith(HEADS) and ".." not in target else None
 
 
 def _is_object_id(text: str | None) -> bool:

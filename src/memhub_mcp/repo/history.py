@@ -90,7 +90,10 @@ class LibgitHistory:
         self._repo = repo
 
     def symbolic(self, reference: str) -> str | None:
-        found = self._repo.references.get(reference)
+        try:
+            found = self._repo.references.get(reference)
+        except _FAILURES:
+            return None  # its file holds something else
         return found.target if found is not None and isinstance(found.target, str) else None
 
     def tip(self, reference: str) -> str | None:

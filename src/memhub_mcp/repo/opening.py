@@ -1,6 +1,8 @@
 """A pygit2 repository, opened so that nothing in it decides where we read, and its refusal put into words."""
 
+import os
 import re
+from pathlib import Path
 
 import pygit2
 from pygit2.enums import RepositoryOpenFlag
@@ -32,6 +34,8 @@ def open_repository(layout: Layout) -> pygit2.Repository:
     for key in ("include.path", *(name for name in config if name.startswith("includeif."))):
         if is_odd(layout.common_dir / config.get(key, "config")):
             raise RepoError("its .git/config includes something that is not a regular file")
+    if any(_holds_odd_reference(folder / "refs") for folder in {layout.git_dir, layout.common_dir}):
+        raise RepoError("one of its references is not a regular file")  # libgit2 would wait for a pipe to be written to
     try:
         return pygit2.Repository(str(layout.git_dir), _AS_IT_IS)
     except (pygit2.GitError, KeyError, OSError, UnicodeError) as error:
@@ -45,3 +49,18 @@ def why(error: Exception) -> str:
         if mark in text:
             return reason
     return re.sub(r"\S*/\S*:?\s*", "", text).strip()[:200] or type(error).__name__
+
+
+def _holds_odd_reference(folder: Path) -> bool:
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+                    elif not entry.is_file(follow_symlinks=False) and (is_odd(Path(entry.path)) or entry.is_dir()):
+                        return True
+        except OSError:
+            continue  # gone meanwhile, or not ours to read
+    return False

@@ -1,10 +1,11 @@
 """Which store a repository or a folder belongs to."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memhub_mcp.domain.scope import Alias, AliasKind, Workspace
+from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.identity import Repository, recent_commits, root_commits, shares_commit
 from memhub_mcp.service.stores import Stores
 from memhub_mcp.store.workspaces import Workspaces
@@ -33,7 +34,10 @@ class Recognition:
 
     def find(self, repository: Repository) -> Recognised:
         """The workspace `repository` belongs to, if it is known already."""
-        return _Comparison(self._registry, self._stores, repository).result()
+        try:
+            return _Comparison(self._registry, self._stores, repository).result()
+        except RepoError as error:  # commits are missing: what cannot be read is known by where it lies
+            return _Comparison(self._registry, self._stores, replace(repository, limited=str(error))).result()
 
     def find_folder(self, folder: Path) -> Recognised:
         """The workspace of a folder outside any repository, if it is known already."""
@@ -42,6 +46,24 @@ class Recognition:
 
     def settle(self, repository: Repository) -> Recognised:
         """The workspace of `repository`, made when there is none; it answers to all that is shown from now on."""
+        try:
+            return self._settle(repository)
+        except RepoError as error:
+            return self._settle(replace(repository, limited=str(error)))
+
+    def settle_folder(self, folder: Path) -> Recognised:
+        """The workspace of a folder outside any repository, made when there is none."""
+        found = self.find_folder(folder)
+        if found.workspace:
+            return found
+        if self._registry.read_only:
+            return Recognised(None, (_NOT_WRITABLE,))
+        with self._registry.write() as tx:
+            found = self.find_folder(folder)
+            workspace = found.workspace or self._registry.create(tx, folder.name, [_path_alias(folder)])
+        return Recognised(workspace)
+
+    def _settle(self, repository: Repository) -> Recognised:
         found = self.find(repository)
         if self._registry.read_only:
             return found if found.workspace else Recognised(None, (*found.notes, _NOT_WRITABLE))
@@ -60,18 +82,6 @@ class Recognition:
             if repository.shallow:
                 self._registry.add_commits(tx, workspace, recent_commits(repository, 1))
         return Recognised(workspace, found.notes)
-
-    def settle_folder(self, folder: Path) -> Recognised:
-        """The workspace of a folder outside any repository, made when there is none."""
-        found = self.find_folder(folder)
-        if found.workspace:
-            return found
-        if self._registry.read_only:
-            return Recognised(None, (_NOT_WRITABLE,))
-        with self._registry.write() as tx:
-            found = self.find_folder(folder)
-            workspace = found.workspace or self._registry.create(tx, folder.name, [_path_alias(folder)])
-        return Recognised(workspace)
 
     def _unknown(self, workspace: Workspace, repository: Repository) -> bool:
         """Whether `repository` shows something `workspace` does not answer to yet."""
