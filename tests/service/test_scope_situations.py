@@ -405,6 +405,16 @@ SITUATIONS = [
         {"main": "m", "feat": "m"},
     ),
     Situation(
+        "a bisect sees what was known at each step, and is no branch",
+        "checkout -q -b feat\n commit x\n remember m\n commit y\n commit z\n remember n\n bisect start feat main",
+        {"HEAD": "m", "feat": "m n", "main": ""},
+    ),
+    Situation(
+        "remembered during a bisect reaches the workspace",
+        "checkout -q -b feat\n commit x\n commit y\n bisect start feat main\n remember m\n bisect reset",
+        {"feat": "m", "main": "m"},
+    ),
+    Situation(
         "an orphan branch sees its own and nothing else of branches",
         "checkout -q -b feat\n commit x\n remember m\n checkout -q --orphan pages\n rm -q -rf .\n"
         "remember p\n commit page page=1",
