@@ -240,6 +240,12 @@ def indexed(tmp_path: Path, repo: GitRepository) -> Iterator[Asker]:
     hub.close()
 
 
+def test_head_is_a_commit_by_its_name(repo: GitRepository, asker: Asker) -> None:
+    repo.commit("the latest", {"late.py": "late = True\n"})
+    assert asker.ask(commit="HEAD")["chains"] == asker.ask(commit=repo.head())["chains"]
+    assert asker.ask(commit="HEAD")["chains"]
+
+
 def test_words_find_commits_and_where_they_struck(repo: GitRepository, indexed: Asker) -> None:
     repo.commit("Add a client", {"src/client.py": module(send="return 1"), "docs/a.md": "text\n"})
     sha = repo.commit(

@@ -166,6 +166,7 @@ class History:
         assert scope.store is not None
         assert scope.checkout is not None
         given = (question.commit or "").strip().lower()
+        given = seat.head if given in ("head", "@") else given
         if len(given) < _SHORTEST_ID or not given.isalnum():
             raise InvalidInput(f"{given[:60]!r} is no commit id; give at least {_SHORTEST_ID} of its digits")
         sha = full_id(scope.checkout.root, given)
