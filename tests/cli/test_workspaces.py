@@ -69,3 +69,30 @@ def test_a_memory_of_an_abandoned_branch_can_be_kept_for_all(memhub, repositorie
     [hit] = json.loads(memhub("list", "--branch", "*", "--json", cwd=one.root).stdout)["hits"]
     assert memhub("promote", hit["id"], cwd=one.root).stdout == "1 memory seen from every branch now\n"
     assert "sorted" in memhub("list", cwd=one.root).stdout
+
+
+def test_after_the_registry_is_lost_every_memory_can_be_taken_up_again(memhub, repositories, tmp_path: Path):
+    one, two = repositories
+    memhub("remember", "said in one", cwd=one.root)
+    memhub("remember", "said in two", cwd=two.root)
+    for file in (tmp_path / "memhub").glob("workspaces.db*"):
+        file.unlink()
+    reply = json.loads(memhub("list", "--json", cwd=one.root).stdout)
+    assert reply["hits"] == []
+    [note] = reply["notes"]
+    assert "answers to no repository, as after the loss of workspaces.db" in note
+    advised = note.partition("`memhub-mcp ")[2].rstrip("`").split()
+    assert memhub(*advised, cwd=one.root).returncode == 0
+    reply = json.loads(memhub("list", "--json", cwd=one.root).stdout)
+    assert "said in one" in reply["hits"][0]["preview"]
+    assert "notes" not in reply
+    memhub("remember", "said in two again", cwd=two.root)
+    [note] = json.loads(memhub("list", "--json", cwd=two.root).stdout)["notes"]
+    advised = note.partition("`memhub-mcp ")[2].rstrip("`").split()
+    refused = memhub(*advised, cwd=two.root)
+    assert refused.returncode == 1
+    merge = " ".join(refused.stderr.split()).partition("`memhub-mcp ")[2].partition("`")[0].split()
+    assert memhub(*merge, "--yes", cwd=two.root).returncode == 0
+    listed = memhub("list", cwd=two.root).stdout
+    assert "said in two again" in listed
+    assert listed.count("said in two") == 2

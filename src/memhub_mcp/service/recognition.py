@@ -8,7 +8,7 @@ from memhub_mcp.domain.scope import Alias, AliasKind, Workspace
 from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.identity import Repository, recent_commits, root_commits, shares_commit
 from memhub_mcp.service.stores import Stores
-from memhub_mcp.store.workspaces import Workspaces
+from memhub_mcp.store.workspaces import Workspaces, slug
 
 _COMPARED_COMMITS = 1_000  # of a shallow clone with what a store knows
 
@@ -187,6 +187,12 @@ class _Comparison:
                 notes.append(
                     f"a fork: its upstream is workspace {other.name!r} ({other.id[:12]}), which is not searched"
                 )
+        name = slug(self._repository.name)
+        for other in _others([one for one in self._registry.nameless() if slug(one.name) == name], found):
+            notes.append(
+                f"workspace {other.name!r} ({other.id[:12]}) answers to no repository, as after the loss of "
+                f"workspaces.db; if it is this one: `memhub-mcp workspaces move {other.id[:12]} . --yes`"
+            )
         return tuple(notes)
 
 

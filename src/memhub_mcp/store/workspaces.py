@@ -4,12 +4,12 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.scope import Alias, AliasKind, Workspace
-from memhub_mcp.errors import NotFound, ScopeError
+from memhub_mcp.errors import NotFound, ScopeError, StoreError
 from memhub_mcp.store.connection import Database, Row, Transaction
 from memhub_mcp.store.migrate import scripts_in
 from memhub_mcp.store.values import storable, to_micros
@@ -25,6 +25,12 @@ _ALIASES = """
 SELECT alias.kind, alias.value FROM alias JOIN workspace ON workspace.seq = alias.workspace
 WHERE workspace.id = ? ORDER BY alias.added_at, alias.value
 """
+_NAMELESS = f"""
+SELECT {_COLUMNS} FROM workspace
+WHERE NOT EXISTS (SELECT 1 FROM alias WHERE alias.workspace = workspace.seq) ORDER BY workspace.seq
+"""
+_ADOPT = "INSERT OR IGNORE INTO workspace (id, name, directory, created_at) VALUES (?, ?, ?, ?)"
+_ID_IN_STORE = "SELECT value FROM meta WHERE key = 'workspace'"
 _INSERT = "INSERT INTO workspace (id, name, directory, created_at) VALUES (?, ?, ?, ?)"
 _ADD_ALIAS = """
 INSERT OR IGNORE INTO alias (kind, value, workspace, added_at)
@@ -53,6 +59,8 @@ class Workspaces:
             read_only=read_only,
             backups=home / "backups",
         )
+        if not self._db.read_only and not self.list():
+            self._adopt()
 
     @property
     def read_only(self) -> bool:
@@ -68,6 +76,10 @@ class Workspaces:
     def having(self, alias: Alias) -> list[Workspace]:
         """Every workspace that answers to `alias`, oldest first."""
         return [self._workspace(row) for row in self._db.read(_HAVING, (alias.kind, storable(alias.value)))]
+
+    def nameless(self) -> list[Workspace]:
+        """Every workspace that answers to nothing, so that no call finds it."""
+        return [self._workspace(row) for row in self._db.read(_NAMELESS)]
 
     def aliases(self, workspace: Workspace) -> tuple[Alias, ...]:
         """What `workspace` answers to, in the order it was learnt."""
@@ -134,6 +146,22 @@ class Workspaces:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def _adopt(self) -> None:
+        """Register the stores that lie here already: the registry was lost. What they answer to, a person must say."""
+        found: list[tuple[str, str, str, int]] = []
+        for file in sorted(self._folder.glob("*/memory.db")):
+            try:
+                with closing(Database.open(file, expected_id=None, clock=self._clock, read_only=True)) as db:
+                    ids = db.read(_ID_IN_STORE)
+            except StoreError:
+                continue  # `memhub-mcp doctor` names the folder
+            directory = file.parent.name
+            name = directory.rpartition("-")[0] or directory
+            found.extend((workspace_id, name, directory, to_micros(self._clock())) for (workspace_id,) in ids)
+        if found:
+            with self._db.write() as tx:
+                tx.run_many(_ADOPT, found)
 
     def _workspace(self, row: Row) -> Workspace:
         workspace_id, name, directory = row
