@@ -1,6 +1,7 @@
 """Which workspace and which checkout a call is about: what is named, what the host says, where we stand."""
 
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -288,3 +289,14 @@ def test_a_store_of_another_workspace_in_its_place_is_refused(ada: Person, place
     (asked.directory / "memory.db").replace(here.directory / "memory.db")
     with pytest.raises(StoreError, match="belongs to workspace"):
         ada.at(places["here"])
+
+
+def test_a_store_deleted_by_hand_is_made_anew_in_the_running_process(ada: Person, places: dict[str, Path]) -> None:
+    ada.remember(places["here"], "lost")
+    here = ada.at(places["here"]).workspace
+    assert here is not None
+    shutil.rmtree(here.directory)
+    assert ada.sees(places["here"]) == set()
+    ada.remember(places["here"], "kept")
+    ada.stores.let_go(here)  # the next process
+    assert ada.sees(places["here"]) == {"kept"}

@@ -32,7 +32,7 @@ class Stores:
         """
         with self._lock:
             store = self._open.get(workspace.id)
-            if store is None:
+            if store is None or _is_gone(store.db.path):
                 store = self._open[workspace.id] = Store.open(workspace.directory, workspace, self._clock)
             return store
 
@@ -50,3 +50,14 @@ class Stores:
             self._open.clear()
         for store in opened:
             store.close()
+
+
+def _is_gone(file: Path) -> bool:
+    """Whether somebody deleted the file: what is written to it now would be lost with this process."""
+    try:
+        file.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # whoever reads it says what is wrong
+    return False
