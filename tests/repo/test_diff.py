@@ -71,6 +71,18 @@ def test_renames_carry_their_old_path_and_their_changes(repo: GitRepository) -> 
     assert moved.hunks == (Hunk(4, 1, 4, 1),)
 
 
+def test_a_file_of_which_half_went_elsewhere_is_a_rename(repo: GitRepository) -> None:
+    lines = [f"def f{number}(): return {number * 7919 % 1009}\n" for number in range(1_000)]
+    repo.commit("one file", {"shop.py": "".join(lines)})
+    files = {"shop/app.py": "".join(lines[:530]), "shop/till.py": "".join(lines[530:800]), "shop.py": None}
+    repo.commit("several", files)
+    changes = {change.path: change for change in read(repo)[0].changes}
+    assert changes["shop/app.py"].old_path == "shop.py"
+    assert changes.keys() == {"shop/app.py", "shop/till.py"}
+    said = repo.git("show", "-M", "--format=", "--name-status", "HEAD")
+    assert "shop.py\tshop/app.py" in said
+
+
 def test_a_merge_lists_what_differs_from_each_parent(repo: GitRepository) -> None:
     repo.commit("base", {"a": "one\n", "b": "one\n", "c": "one\n"})
     repo.git("checkout", "-q", "-b", "side")

@@ -14,12 +14,13 @@ from memhub_mcp.domain.revision import ChangeKind, Commit, FileChange, Hunk
 from memhub_mcp.errors import RepoError
 from memhub_mcp.repo.contents import BLOB_LIMIT_BYTES, Contents, is_binary, patch_of
 from memhub_mcp.repo.objects import author_text, message_text, moment, open_objects, path_text
+from memhub_mcp.repo.similar import pair_similar
 
 PATCH_LIMIT_BYTES = 64 * 1024
 RENAME_LIMIT = 400
 EXACT_RENAMES_ABOVE = 2_000  # comparing contents grows with adds times deletes
 _BATCH = 500
-_NOT_CHANGED = re.compile(rb"^[@\\].*$", re.MULTILINE)
+_NOT_CHANGED = re.compile(rb"\n[@\\][^\n]*")
 _SUBMODULE = 0o160000
 _RENAMES = DiffFind.FIND_RENAMES | DiffFind.FIND_DONT_IGNORE_WHITESPACE  # explicit: the repository's config has no say
 _KINDS = {
@@ -170,8 +171,8 @@ def _changes(
     only: set[str] | None = None,
     shown: set[str] | None = None,
 ) -> list[FileChange]:
-    renamed = _find_renames(diff, notes)
-    gone = set(renamed.values())
+    renamed = _find_renames(contents, diff, notes)
+    gone = {old for old, _ in renamed.values()}
     out: list[FileChange] = []
     for delta in diff.deltas:
         new, old = path_text(delta.new_file.raw_path), path_text(delta.old_file.raw_path)
@@ -190,7 +191,7 @@ def _change(
     contents: Contents,
     delta: pygit2.DiffDelta,
     parent: int,
-    exact_source: str | None,
+    source: tuple[str, str] | None,
     notes: list[str],
 ) -> tuple[FileChange, bytes]:
     old_file, new_file, status = delta.old_file, delta.new_file, delta.status
@@ -199,8 +200,8 @@ def _change(
     old_path = path_text(old_file.raw_path) if status is DeltaStatus.RENAMED else None
     before = None if status is DeltaStatus.ADDED else str(old_file.id)
     after = None if status is DeltaStatus.DELETED else str(new_file.id)
-    if exact_source is not None:
-        kind, old_path, before = ChangeKind.RENAME, exact_source, after
+    if source is not None:
+        kind, (old_path, before) = ChangeKind.RENAME, source
     elif kind is ChangeKind.MODIFY and before == after:
         kind = ChangeKind.MODE
     hunks: tuple[Hunk, ...] = ()
@@ -246,27 +247,42 @@ def _pointer(before: str | None, after: str | None) -> bytes:
     return f"\n@@ -1 +1 @@\n{''.join(lines)}".encode()
 
 
-def _find_renames(diff: pygit2.Diff, notes: list[str]) -> dict[str, str]:
-    """Marks renames inside `diff`; for a very large one finds the exact ones: new path → old path."""
+def _find_renames(contents: Contents, diff: pygit2.Diff, notes: list[str]) -> dict[str, tuple[str, str]]:
+    """Marks renames inside `diff`; finds those libgit2 leaves: new path → old path and blob.
+
+    Of a very large difference only the exact ones are found.
+    """
     if len(diff) <= EXACT_RENAMES_ABOVE:
         try:
             diff.find_similar(flags=_RENAMES, rename_limit=RENAME_LIMIT)
         except (pygit2.GitError, KeyError):
             notes.append("blobless clone: renames with changes were not looked for")
-        return {}
+            return {}
+        gone = {
+            path_text(delta.old_file.raw_path): str(delta.old_file.id)
+            for delta in diff.deltas
+            if delta.status is DeltaStatus.DELETED and delta.old_file.mode != _SUBMODULE
+        }
+        new = {
+            path_text(delta.new_file.raw_path): str(delta.new_file.id)
+            for delta in (diff.deltas if gone else ())
+            if delta.status is DeltaStatus.ADDED and delta.new_file.mode != _SUBMODULE
+        }
+        return {path: (old, gone[old]) for path, old in pair_similar(contents, gone, new).items()}
     notes.append(f"over {EXACT_RENAMES_ABOVE} paths: only exact renames were looked for")
     sources: dict[str, list[str]] = {}
     for delta in diff.deltas:
         if delta.status is DeltaStatus.DELETED:
             sources.setdefault(str(delta.old_file.id), []).append(path_text(delta.old_file.raw_path))
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
     for delta in diff.deltas:
-        if delta.status is DeltaStatus.ADDED and (candidates := sources.get(str(delta.new_file.id))):
-            new = path_text(delta.new_file.raw_path)
-            name = new.rpartition("/")[2]
+        blob = str(delta.new_file.id)
+        if delta.status is DeltaStatus.ADDED and (candidates := sources.get(blob)):
+            new_path = path_text(delta.new_file.raw_path)
+            name = new_path.rpartition("/")[2]
             same = next((old for old in candidates if old.rpartition("/")[2] == name), candidates[0])
             candidates.remove(same)
-            found[new] = same
+            found[new_path] = (same, blob)
     return found
 
 
@@ -318,7 +334,7 @@ class _PatchWriter:
             place += f"{change.blob_before} {change.blob_after}"
         self._identity.update(place.encode("utf-8", "surrogateescape"))
         if change.hunks:
-            self._identity.update(_NOT_CHANGED.sub(b"", body).translate(None, b" \t\r\n"))
+            self._identity.update(_NOT_CHANGED.sub(b"", b"\n" + body).translate(None, b" \t\r\n"))
 
     def text(self, notes: list[str]) -> str:
         """The redacted text; says in `notes` what had to be left out."""
