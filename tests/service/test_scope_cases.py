@@ -190,3 +190,20 @@ def test_i106_removing_a_worktree_loses_nothing(office: Office) -> None:
     git.run("worktree", "remove", str(linked.root))
     git.checkout("feat")
     assert office.desk(git.root).recall("found in the worktree") == known
+
+
+def test_a_file_is_one_file_however_its_path_is_written(office: Office) -> None:
+    git = office.repository("shop")
+    linked = git.worktree_add(office.folder / "linked", "-b", "feat")
+    (office.folder / "alias").symlink_to(git.root)
+    desk = office.desk(git.root)
+    ways = ["shop.txt", str(git.root / "shop.txt"), str(office.folder / "alias" / "shop.txt")]
+    known = [desk.remember(f"the till opens {number} times", files=[way])[0] for number, way in enumerate(ways)]
+    there = {"text": "the till of feat", "files": [str(linked.root / "shop.txt")], "tier": "workspace"}
+    reply = desk.hub.memories.remember(Caller(source="codex"), [there])
+    assert reply["scope"]["branch"] == "feat"
+    known.append(reply["results"][0]["id"])
+    for way in ways:
+        assert set(desk.recall("till", files=[way])) == set(known), way
+    for memory in desk.hub.memories.get(desk.caller, known)["memories"]:
+        assert memory.get("files") == ["shop.txt"]

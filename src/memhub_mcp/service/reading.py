@@ -204,7 +204,7 @@ def _in_full(store: Store, memory: Memory) -> MemoryReply:
 def _narrowed(scope: Scope, question: Question) -> Filter:
     return Filter(
         kinds=read_kinds(question.kinds),
-        files=tuple(_relative(scope, file) for file in question.files),
+        files=tuple(scope.relative(file) for file in question.files),
         include_sources=frozenset(source.strip().lower() for source in question.include_sources),
         exclude_sources=frozenset(source.strip().lower() for source in question.exclude_sources),
         since=read_moment(question.since, "since"),
@@ -220,10 +220,3 @@ def _anchors(scope: Scope, store: Store, branch: str | None) -> frozenset[int] |
     if branch == EVERY_BRANCH:
         return None
     return seen | {anchor.id for anchor in store.anchors.all() if anchor.branch == branch}
-
-
-def _relative(scope: Scope, file: str) -> str:
-    """A path as memories name it: relative to the root of the checkout, with forward slashes."""
-    plain = file.replace("\\", "/")
-    root = scope.checkout.root.as_posix() if scope.checkout else None
-    return plain.removeprefix(f"{root}/") if root else plain

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -61,8 +61,10 @@ def remember(
         raise InvalidInput(f"operation_key has {len(operation_key):,} characters, the limit is {MAX_OPERATION_KEY}")
     drafts = read_drafts(memories) if memories else []
     fact = read_session(session) if session is not None else None
-    placed = [_Placed(position, draft, _tier(scope, draft)) for position, draft in enumerate(drafts)]
+    placed = [_placed(scope, position, draft) for position, draft in enumerate(drafts)]
     writer = _Writer(scope, caller, clock(), operation_key, input_hash(drafts, fact))
+    if fact is not None:
+        fact = replace(fact, files=tuple(scope.relative(file) for file in fact.files))
 
     mine = [item for item in placed if item.tier is Tier.USER]
     theirs = [item for item in placed if item.tier is not Tier.USER]
@@ -84,6 +86,13 @@ def remember(
     if notes:
         reply["notes"] = notes
     return reply
+
+
+def _placed(scope: Scope, position: int, draft: Draft) -> _Placed:
+    tier = _tier(scope, draft)
+    if tier is not Tier.USER:  # what follows the person elsewhere keeps its whole path
+        draft = replace(draft, files=tuple(scope.relative(file) for file in draft.files))
+    return _Placed(position, draft, tier)
 
 
 def _tier(scope: Scope, draft: Draft) -> Tier:

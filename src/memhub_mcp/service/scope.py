@@ -1,5 +1,6 @@
 """Where a call stands: which store, which checkout, what it sees."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,17 @@ class Scope:
     def hidden(self) -> int:
         """How many memories of the workspace stay hidden because they belong to other branches."""
         return self.sight.hidden
+
+    def relative(self, file: str) -> str:
+        """`file` as memories of the repository name it: relative to the root of the checkout, with forward slashes."""
+        plain = file.replace("\\", "/")
+        if self.checkout is None or not Path(file).is_absolute():
+            return plain
+        root = f"{self.checkout.root.as_posix()}/"
+        if not plain.startswith(root) and "\0" not in file:  # a link may lead there
+            real = Path(os.path.realpath(Path(file).parent), Path(file).name).as_posix()
+            plain = real if real.startswith(root) else plain
+        return plain.removeprefix(root)
 
     def default_tier(self, kind: Kind) -> Tier:
         """How far a memory of `kind` reaches when its author did not say."""
