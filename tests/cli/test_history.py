@@ -48,6 +48,37 @@ def test_words_removed_code_and_near_misses_are_known_without_init(memhub: Memhu
         assert says in memhub("history", *question, "--home", str(home / f"new {number}"), cwd=repo.root).stdout
 
 
+def test_a_file_that_went_in_the_second_it_came_is_told(memhub: Memhub, repo: GitRepository) -> None:
+    clock = {"GIT_AUTHOR_DATE": "1700009999 +0000", "GIT_COMMITTER_DATE": "1700009999 +0000"}
+    repo.write("brief.py", "x = 1\n")
+    for message in ("Add it", "Drop it"):
+        repo.git("add", "-A")
+        repo.git("commit", "-q", "-m", message, **clock)
+        (repo.root / "brief.py").unlink(missing_ok=True)
+    for index in ((), ("init",)):
+        if index:
+            assert memhub(*index, cwd=repo.root).returncode == 0
+        shown = memhub("history", "brief.py", cwd=repo.root).stdout
+        assert "Drop it" in shown
+        assert shown.index("Add it") < shown.index("Drop it")
+
+
+def test_a_file_that_is_not_committed_is_named_as_such(memhub: Memhub, repo: GitRepository) -> None:
+    repo.write("new.py", "x = 1\n")
+    assert "'new.py' is not committed yet" in memhub("history", "new.py", cwd=repo.root).stdout
+
+
+def test_a_recalled_chain_is_shown_to_a_person(memhub: Memhub, repo: GitRepository) -> None:
+    told = memhub(
+        "remember", "send keeps a retry limit", "--files", "src/client.py", "--symbols", "send", cwd=repo.root
+    )
+    assert told.returncode == 0, told.stderr
+    shown = memhub("recall", "retry limit of send", cwd=repo.root).stdout
+    assert "      -    return 1\n      +    return 2\n" in shown
+    assert "Raise the retry limit · current" in shown
+    assert "memhub-evidence" not in shown
+
+
 def test_nothing_known_is_no_failure_and_no_question_is_one(
     memhub: Memhub, repo: GitRepository, tmp_path: Path
 ) -> None:

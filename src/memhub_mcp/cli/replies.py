@@ -74,4 +74,9 @@ def _show_hit(page: Page, hit: HitReply) -> None:
     about += [hit.get("state"), hit["why"], f"{hit['similar']} more like it" if "similar" in hit else None]
     page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")
     for version in hit["chain"]["versions"] if "chain" in hit else ():
-        page.paragraph(" ".join(f"{value}" for value in version.values()), indent=4, how="dim")
+        words = [f"{version['version']}.", version["commit"][:10] if "commit" in version else "not committed"]
+        words += [version[key] for key in ("subject", "said") if key in version]
+        words += [f"{key.replace('_', ' ')} {version[key]}" for key in ("same_as", "reverted_by") if key in version]
+        page.paragraph(" · ".join([*words, *(["current"] if version.get("current") else [])]), indent=4, how="dim")
+        for line in clean(_unfenced(version.get("code", ""))).splitlines():
+            page.line(f"      {line}")

@@ -28,11 +28,10 @@ def find_gone(history: BlockHistory, head: str, path: str, symbol: str | None) -
     """The last thing that `head`'s history did to `path`, or to `symbol` in it."""
     if history.index is None:
         return Gone()
-    reachable = set(history.history.order(head))
+    place = {sha: number for number, sha in enumerate(history.history.order(head))}
+    touching = [sha for sha in history.index.last_touching(path, _LOOKED_AT) if sha in place]
     deadline = time.monotonic() + _SEARCH_S
-    for sha in history.index.last_touching(path, _LOOKED_AT):
-        if sha not in reachable:
-            continue
+    for sha in sorted(touching, key=place.__getitem__):  # by descent: several may be of one second
         change = _change(history, sha, path)
         if change is None:
             continue

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memhub_mcp.domain.replies import ChainReply
+from memhub_mcp.repo.plain_files import read_inside
 from memhub_mcp.retrieval.terms import query_terms
 from memhub_mcp.service.blocks import Block, Found, Lines, find_blocks, near_misses, split_place
 from memhub_mcp.service.chains import build_chain, file_chain, only_edits
@@ -69,9 +70,12 @@ def find_chains(seat: Seat, question: Question, answer: Answer) -> tuple[list[Ch
     if not chains:
         chains = _gone(seat, question, answer) or _from_edits(seat, question) or _opaque(seat, question)
     if not chains and not found.notes:
-        known = seat.history.index.paths() if seat.history.index else []
         path = question.path or ""
-        answer.notes.append(f"nothing is known of {path[:200]!r}; {did_you_mean(near_misses(path, known))}")
+        if seat.root is not None and read_inside(seat.root, path) is not None:
+            answer.notes.append(f"{path[:200]!r} is not committed yet, and no session is known that edited it")
+        else:
+            known = seat.history.index.paths() if seat.history.index else []
+            answer.notes.append(f"nothing is known of {path[:200]!r}; {did_you_mean(near_misses(path, known))}")
     return chains, question
 
 
