@@ -1,6 +1,7 @@
 """Whole workspaces from the command line: shown first, done with --yes."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,12 @@ def test_after_the_registry_is_lost_every_memory_can_be_taken_up_again(memhub, r
     listed = memhub("list", cwd=two.root).stdout
     assert "said in two again" in listed
     assert listed.count("said in two") == 2
+
+
+def test_processes_that_meet_a_new_repository_at_once_make_one_workspace(memhub, repositories):
+    one, _ = repositories
+    with ThreadPoolExecutor(4) as hands:
+        done = list(hands.map(lambda number: memhub("remember", f"said by {number}", cwd=one.root), range(4)))
+    assert [(each.returncode, each.stderr) for each in done] == [(0, "")] * 4
+    [entry] = json.loads(memhub("workspaces", "--json").stdout)["workspaces"]
+    assert (entry["name"], entry["memories"]) == ("one", 4)
