@@ -389,6 +389,16 @@ SITUATIONS = [
         {"feat": "m", "main": ""},
     ),
     Situation(
+        "renamed twice while another branch is checked out",
+        "checkout -q -b feat\n commit x\n remember m\n checkout -q main\n branch -m feat good\n branch -m good better",
+        {"better": "m", "main": ""},
+    ),
+    Situation(
+        "the references are packed",
+        "checkout -q -b feat\n commit x\n remember m\n branch child\n pack-refs --all",
+        {"feat": "m", "child": "m", "main": ""},
+    ),
+    Situation(
         "names with slashes and umlauts",
         "checkout -q -b fix/größe/1\n commit x\n remember m",
         {"fix/größe/1": "m", "main": ""},
@@ -429,6 +439,11 @@ SITUATIONS = [
         "a stash belongs to nobody",
         "checkout -q -b feat\n commit x\n remember m\n edit a@5=y\n stash -q\n checkout -q main\n stash pop -q",
         {"main": "", "feat": "m"},
+    ),
+    Situation(
+        "a stash becomes a branch",
+        "checkout -q -b feat\n commit x\n remember m\n edit a@5=y\n stash -q\n checkout -q main\n stash branch kept",
+        {"kept": "m", "main": ""},
     ),
     Situation(
         "a worktree on the branch",
