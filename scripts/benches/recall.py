@@ -19,7 +19,7 @@ def measure(args: Namespace) -> list[dict[str, object]]:
         rows.append({"memories": size, "what": "plain FTS5 query", **plain.row(), "× plain": 1.0})
         for embedder in ("off", "minilm"):
             laps = Laps()
-            with empty_hub(embedder) as hub:
+            with empty_hub(embedder, size) as hub:
                 started = time.perf_counter()
                 fill(hub, size)
                 filled_s = time.perf_counter() - started
