@@ -116,3 +116,14 @@ def test_recall_shows_the_chain_of_the_code_a_hit_names(repo: GitRepository, des
     for budget in (250, 500):
         small = desk.hub.memories.recall(desk.caller, "where is the retry limit?", limit=8, budget_tokens=budget)
         assert estimate_tokens(json.dumps(small, ensure_ascii=False)) <= budget * 1.1
+
+
+def test_recall_attaches_two_chains_at_most(repo: GitRepository, desk: Desk) -> None:
+    names = ("send", "stop", "pause", "go")
+    for number in range(3):
+        repo.commit(f"change {number}", {"app.py": module(**dict.fromkeys(names, f"return {number}"))})
+    for name in names:
+        desk.remember(f"the retry limit counts in {name}", files=["app.py"], symbols=[name])
+    hits = desk.hub.memories.recall(desk.caller, "where does the retry limit count?", limit=8)["hits"]
+    assert sum(hit["type"] == "memory" for hit in hits) > 2
+    assert sum("chain" in hit for hit in hits) == 2
