@@ -85,7 +85,7 @@ NAMED_TOKENS = (
     'headers["Authorization"] = "Bearer {}"',
     "curl -H 'X-Api-Key: {}' https://api.example.com",
     "https://api.example.com/v1?access_token={}&page=2",
-    "//registry.npmjs.org/:_authToken={}",
+    "//packages.example.org/:_authToken={}",
     'api_key: "{}"',
     "apiKey = '{}'",
     '"auth": "{}"',
