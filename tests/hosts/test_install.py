@@ -51,6 +51,19 @@ def files_of(host: Host, scope: InstallScope, places: HostPlaces) -> list[Path]:
     return list(dict.fromkeys(piece.file for piece in pieces(host, scope, places)))
 
 
+def test_an_empty_container_of_the_person_stays_when_our_command_moved(places):
+    file = places.person_home / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.write_bytes(b'{"mcpServers":{}}')
+    host = host_named("gemini-cli")
+    plan = plan_install(pieces(host, InstallScope.USER, places))
+    do(plan, places)
+    moved = plan_install(pieces(host, InstallScope.USER, places, ("/elsewhere/memhub-mcp",)), plan.files)
+    do(moved, places)
+    do(plan_uninstall(moved.files), places)
+    assert file.read_bytes() == b'{"mcpServers":{}}'
+
+
 @given(data=st.data(), chosen=everywhere)
 def test_uninstall_gives_every_file_back_byte_for_byte(data, tmp_path_factory, chosen):
     host, scope = chosen

@@ -72,8 +72,9 @@ def _put_in(
             former = text
             text, trace = apply(text, piece)
             first = known.get((piece.kind, piece.path))
-            untouched = text == former or (trace is not None and trace.replaced is not None)
-            trace = first if first and untouched else trace
+            # What stood there already is undone as its first installation noted, whatever its value became since.
+            stood = undo(former, Trace(piece.kind, piece.path)) != former
+            trace = first if first and stood else trace
             traces += [trace] if trace else []
     after = file.mark + text
     change = FileChange(path, file.text, after) if after != file.text else None
