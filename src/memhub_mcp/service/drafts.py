@@ -117,17 +117,17 @@ def _read_draft(memory: Mapping[str, Any], where: str) -> Draft:
     )
 
 
-def read_moment(value: object, name: str) -> datetime | None:
+def read_moment(value: object, name: str, now: datetime | None = None) -> datetime | None:
     """A moment from an ISO date or time, UTC where it names no zone, or from a phrase: `last week`, `2 days ago`.
 
-    None stays None.
+    None stays None. A phrase is meant at `now`, by the clock of this machine where that is None.
 
     Raises:
         InvalidInput: it means no moment.
     """
     if value is None or value == "":
         return None
-    moment = read_phrase(str(value), system_clock())
+    moment = read_phrase(str(value), now or system_clock())
     if moment is None:
         raise InvalidInput(f"{name} is {str(value)[:40]!r}; give an ISO date such as 2026-05-31, or `last week`")
     return moment

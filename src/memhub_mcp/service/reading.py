@@ -155,7 +155,7 @@ class Reading:
 
     def _places(self, scope: Scope, question: Question) -> list[Place]:
         """Where to look. A list shows what has expired, marked as such; a question is not answered by it."""
-        narrowed = _narrowed(scope, question)
+        narrowed = _narrowed(scope, question, self._clock())
         only_all_commits = narrowed == Filter()
         if question.query.strip():
             narrowed = replace(narrowed, valid_at=self._clock())
@@ -201,14 +201,14 @@ def _in_full(store: Store, memory: Memory) -> MemoryReply:
     return reply
 
 
-def _narrowed(scope: Scope, question: Question) -> Filter:
+def _narrowed(scope: Scope, question: Question, now: datetime) -> Filter:
     return Filter(
         kinds=read_kinds(question.kinds),
         files=tuple(scope.relative(file) for file in question.files),
         include_sources=frozenset(source.strip().lower() for source in question.include_sources),
         exclude_sources=frozenset(source.strip().lower() for source in question.exclude_sources),
-        since=read_moment(question.since, "since"),
-        until=read_moment(question.until, "until"),
+        since=read_moment(question.since, "since", now),
+        until=read_moment(question.until, "until", now),
     )
 
 
