@@ -73,7 +73,7 @@ def memory_hits(asked: Asked, store: Store, visible: Filter, name: str | None) -
     for seq, memory in store.memories.visible(pool, visible).items():
         evidence = _evidence(memory, by_words.get(seq, NO_WORDS), near.get(seq), late.get(seq))
         form = form_of(memory.kind, memory.text)
-        if not asked.relevant_only or passes(evidence, form, lookup=asked.query.lookup):
+        if not asked.relevant_only or passes(_judged(evidence, near.get(seq)), form, lookup=asked.query.lookup):
             fused = fuse(evidence.words, evidence.cosine, evidence.tokens, form, lookup=asked.query.lookup)
             if form is Form.DIALOGUE:
                 fused += hint(asked.text, memory.text)
@@ -114,6 +114,12 @@ def _evidence(memory: Memory | None, words: ByWords, near: VectorMatch | None, t
         tokens=tokens,
         matched_key=keys[key] if 0 <= key < len(keys) else None,
     )
+
+
+def _judged(evidence: Evidence, near: VectorMatch | None) -> Evidence:
+    """What the gate sees: the tokens that are kept are those of a text's beginning and say nothing of a later piece."""
+    later = near is not None and 0 < near.key < FIRST_SEARCH_KEY
+    return replace(evidence, tokens=None) if later else evidence
 
 
 def _inside(commit: Commit, visible: Filter) -> bool:
