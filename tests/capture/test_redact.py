@@ -26,6 +26,7 @@ telling = st.lists(st.sampled_from(telling_pieces), max_size=24).map("".join)
 @settings(max_examples=400)
 @example("password=abc\u2028def1")
 @example("\u0130 password=a1b2c3d4")
+@example("-----BEGIN PRIVATE KEY-----0000000000000000\u2028-----END ")
 def test_the_number_of_lines_stays(text: str) -> None:
     redacted = redact.redact(text)
     assert redacted.count("\n") == text.count("\n")

@@ -14,6 +14,7 @@ _LINE_KEY = re.compile(
     r"(?P<before>[+\-> \t\"'`#*|]{0,80})(?P<key>[A-Za-z0-9+/=]{1,512})(?P<after>[\"'`,;+\\ \t\r]{0,20}|\\[nr].{0,20})$"
 )
 _RUN = re.compile(r"[A-Za-z0-9+/=]{16,65536}")
+_OTHER_LINE_ENDS = re.compile(r"([\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 _HEADER = re.compile(r"[+\-> \t\"'`#*|]{0,80}(?:[A-Z][A-Za-z\-]{1,20}: .{0,200})?[\"'`,;+\\nr \t]{0,20}$")
 
 
@@ -39,7 +40,7 @@ def _redact_body(body: str, closed: object) -> str:
     """Every line of a closed block that is key material; of one that never closes, those up to the first other line."""
     lines = body.split("\n")
     if len(lines) == 1:
-        return _MARKER if closed and _RUN.search(body) else body
+        return _on_each_line(body) if closed and _RUN.search(body) else body
     for number, line in enumerate(lines[:-1] if closed else lines):
         material = _LINE_KEY.match(line)
         if material is not None:
@@ -49,3 +50,9 @@ def _redact_body(body: str, closed: object) -> str:
         elif not closed and _MARKER not in line and not _HEADER.match(line):
             break
     return "\n".join(lines)
+
+
+def _on_each_line(body: str) -> str:
+    """The marker in place of what stands between the line ends other than `\\n` that Unicode knows."""
+    parts = _OTHER_LINE_ENDS.split(body)
+    return "".join(_MARKER if part and number % 2 == 0 else part for number, part in enumerate(parts))
