@@ -90,9 +90,6 @@ class Reporting:
             found += [f"{store.workspace.name}: {warning}" for warning in store.db.warnings]
             if store.read_only:
                 found.append(f"{store.workspace.name} is read-only: recall works, nothing can be stored")
-            damaged = len(store.damaged_rows())
-            if damaged:
-                found.append(f"{store.workspace.name} has {damaged} rows that cannot be read; see `memhub-mcp doctor`")
         broken = len(spool.broken(self.home))
         if broken:
             found.append(f"{broken} captured events could not be read and were set aside in {self.home / 'spool'}")
