@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 from rapidfuzz.utils import default_process
@@ -168,8 +169,13 @@ def _say_the_same(one: Hit, other: Hit) -> bool:
     first, second = one.text[:_COMPARED], other.text[:_COMPARED]
     if fuzz.ratio(first, second, processor=default_process, score_cutoff=SAME_RATIO) == 0.0:
         return False
-    differing = set(index_terms(first)) ^ set(index_terms(second))
+    differing = _terms(first) ^ _terms(second)
     return len(differing) <= 2 and not any(any(c.isdigit() for c in term) for term in differing)
+
+
+@lru_cache(maxsize=256)  # a reply compares each of its texts with many others
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text))
 
 
 def _moment(value: datetime) -> str:
