@@ -51,7 +51,7 @@ def test_every_form_of_a_remote_is_one_id(url: str) -> None:
         ("/srv/git/engine.git", "file:/srv/git/engine"),
         ("file:///srv/git/engine.git", "file:/srv/git/engine"),
         ("file:///srv/engine/.git", "file:/srv/engine"),
-        ("../engine.git", "file:/work/engine"),
+        ("../engine.git", "file:/srv/engine"),
         ("", ""),
         ("ext::sh -c whoami", ""),
         ("https://", ""),
@@ -62,7 +62,7 @@ def test_every_form_of_a_remote_is_one_id(url: str) -> None:
     ],
 )
 def test_odd_remotes(url: str, expected: str) -> None:
-    assert normalise_remote(url, base=Path("/work/here"), host_names={"work": "github.com"}) == expected
+    assert normalise_remote(url, base=Path("/srv/here"), host_names={"work": "github.com"}) == expected
 
 
 def test_a_hostile_remote_is_normalised_quickly() -> None:
