@@ -143,3 +143,7 @@ class Filter:
     valid_at: datetime | None = None
     shadowed: frozenset[int] = frozenset()
     statuses: frozenset[Status] = frozenset({Status.ACTIVE})
+
+
+EVERYTHING = Filter(anchors=None, statuses=frozenset())
+"""No narrowing at all: every branch, every status."""

@@ -118,7 +118,7 @@ def _memory_reply(hit: MemoryHit, quoted: str) -> HitReply:
         kind=memory.kind.value,
         preview=quoted,
         source=memory.source,
-        at=_moment(memory.updated_at),
+        at=moment(memory.updated_at),
         score=0.0,
         why="",
     )
@@ -144,7 +144,7 @@ def _commit_reply(hit: CommitHit, quoted: str) -> HitReply:
         kind="commit",
         preview=quoted,
         source="git",
-        at=_moment(commit.committed_at),
+        at=moment(commit.committed_at),
         commit=short,
         score=0.0,
         why="",
@@ -178,5 +178,6 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
 
 
-def _moment(value: datetime) -> str:
+def moment(value: datetime) -> str:
+    """A moment as replies write it: UTC, to the second."""
     return value.strftime("%Y-%m-%dT%H:%M:%SZ")

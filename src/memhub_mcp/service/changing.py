@@ -11,8 +11,8 @@ from memhub_mcp.domain.memory import Draft, Feedback, Memory, Status
 from memhub_mcp.domain.replies import ForgetReply, UpdateReply
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import Conflict, InvalidInput, NotFound
+from memhub_mcp.retrieval.packing import moment
 from memhub_mcp.retrieval.terms import TERMS_VERSION
-from memhub_mcp.service.describing import moment
 from memhub_mcp.service.drafts import check_text, content_key, subject_key
 from memhub_mcp.service.remembering import index_words
 from memhub_mcp.service.renewing import COMPACT

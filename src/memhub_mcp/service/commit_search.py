@@ -11,8 +11,8 @@ from memhub_mcp.domain.memory import Filter
 from memhub_mcp.domain.replies import ChainReply
 from memhub_mcp.domain.revision import Commit
 from memhub_mcp.retrieval.candidates import commit_hits
+from memhub_mcp.retrieval.packing import moment
 from memhub_mcp.retrieval.terms import index_terms, parse_query
-from memhub_mcp.service.describing import moment
 from memhub_mcp.service.showing import SHORT_SHA, cut
 from memhub_mcp.store.file import Store
 

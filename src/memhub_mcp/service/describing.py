@@ -1,14 +1,8 @@
 """Memories as the replies show them."""
 
-from datetime import datetime
-
 from memhub_mcp.domain.memory import Memory
 from memhub_mcp.domain.replies import MemoryReply
-
-
-def moment(value: datetime) -> str:
-    """A moment as replies write it: UTC, to the second."""
-    return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+from memhub_mcp.retrieval.packing import moment
 
 
 def describe(memory: Memory, *, full: bool = True) -> MemoryReply:

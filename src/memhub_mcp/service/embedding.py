@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
-from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.memory import Memory
 from memhub_mcp.domain.session import Turn
 from memhub_mcp.models.protocols import Embedder
+from memhub_mcp.retrieval.candidates import FIRST_SEARCH_KEY
 from memhub_mcp.retrieval.forms import form_of
 from memhub_mcp.retrieval.late import kept_tokens
+from memhub_mcp.retrieval.meaning import MIN_KNOWN_SHARE
 from memhub_mcp.store.file import Store
 
-FIRST_SEARCH_KEY = 1_000
-EVERYTHING = Filter(anchors=None, statuses=frozenset())
-MIN_KNOWN_SHARE = 0.5  # below it most of a text is unknown to the model's vocabulary: its vector would mislead
 LEASE_S = 60.0
 PIECES_A_LEASE = 100  # of one memory: the largest text has a thousand, which take a large model minutes
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pygit2
 
+from memhub_mcp.domain.memory import EVERYTHING
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.domain.session import Utterance
 from memhub_mcp.errors import ModelError
 from memhub_mcp.service.dialogue import add_turns
-from memhub_mcp.service.embedding import EVERYTHING
 from memhub_mcp.service.hub import Hub
 from memhub_mcp.service.question_sets import Asked, Document, QuestionSet
 from memhub_mcp.service.scoring import intervals, measure, percentile, summary

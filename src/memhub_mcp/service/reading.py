@@ -11,10 +11,10 @@ from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.replies import GetReply, HitReply, MemoryReply, ModeReply, RecallReply
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import Models
-from memhub_mcp.retrieval.packing import FRAME_TOKENS, pack
+from memhub_mcp.retrieval.packing import FRAME_TOKENS, MAX_BUDGET_TOKENS, moment, pack
 from memhub_mcp.retrieval.recall import DEEPEST, Answer, Place, Recall
 from memhub_mcp.service.code_state import CodeState
-from memhub_mcp.service.describing import describe, moment
+from memhub_mcp.service.describing import describe
 from memhub_mcp.service.drafts import read_kinds, read_moment
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.serving import Serving
@@ -23,7 +23,6 @@ from memhub_mcp.store.file import Store
 EVERY_BRANCH = "*"
 EXPIRED = "expired"
 DEFAULT_LIMIT = 8
-MAX_BUDGET_TOKENS = 8_000
 MIN_BUDGET_TOKENS = 200
 MAX_QUERY_CHARACTERS = 100_000
 WAIT_S = 2.0  # for the model and the vectors that are due, together; beyond it words answer alone

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memhub_mcp.capture.redact import REDACTION_VERSION
+from memhub_mcp.domain.memory import EVERYTHING
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.load import Models
 from memhub_mcp.models.protocols import Embedder
 from memhub_mcp.retrieval.terms import TERMS_VERSION
-from memhub_mcp.service.embedding import EVERYTHING, LEASE_S
+from memhub_mcp.service.embedding import LEASE_S
 from memhub_mcp.service.renewing import COMPACT, renew_commits, renew_edits, renew_memories
 from memhub_mcp.service.serving import BATCH, Serving, embed_batch, embed_queued
 from memhub_mcp.store.file import Store

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.memory import EVERYTHING
 from memhub_mcp.domain.replies import SwitchReply
 from memhub_mcp.errors import BusyStore, ModelAway, ModelError, StoreError
 from memhub_mcp.models.load import EmbedderDoor, Models
 from memhub_mcp.models.protocols import Embedder
-from memhub_mcp.service.embedding import EVERYTHING, LEASE_S, embed_memories
+from memhub_mcp.service.embedding import LEASE_S, embed_memories
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.vectors import EmbeddingSpaceRow
 

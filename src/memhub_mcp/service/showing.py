@@ -10,9 +10,8 @@ from memhub_mcp.capture.redact import redact
 from memhub_mcp.domain.replies import ChainReply
 from memhub_mcp.domain.revision import Spans
 from memhub_mcp.repo.contents import Contents, difference
-from memhub_mcp.retrieval.packing import estimate_tokens
+from memhub_mcp.retrieval.packing import estimate_tokens, moment
 from memhub_mcp.retrieval.terms import index_terms
-from memhub_mcp.service.describing import moment
 from memhub_mcp.service.tracing import BlockHistory
 from memhub_mcp.service.versions import Chain, Version
 

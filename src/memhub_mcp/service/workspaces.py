@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memhub_mcp.domain.clock import Clock
-from memhub_mcp.domain.memory import Filter, Memory, Status
+from memhub_mcp.domain.memory import EVERYTHING, Memory, Status
 from memhub_mcp.domain.scope import Alias, AliasKind, Workspace
 from memhub_mcp.errors import Conflict, ScopeError, StoreError
 from memhub_mcp.repo.identity import Repository, discover, root_commits
@@ -18,8 +18,6 @@ from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.joining import join
 from memhub_mcp.store.workspaces import Workspaces
-
-EVERYTHING = Filter(anchors=None, statuses=frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.memory import EVERYTHING, Memory
 from memhub_mcp.store.connection import Row, Transaction
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.values import marks, texts
 
-_EVERYTHING = Filter(anchors=None, statuses=frozenset())
 _SESSIONS = "SELECT * FROM session ORDER BY seq"
 _MEMORIES = "SELECT * FROM memory ORDER BY generation, seq"
 _IS_THERE = "SELECT seq FROM memory WHERE id = ?"
@@ -71,7 +70,7 @@ def _copy_memories(
     """The row in the target of each memory of the source, and which of them were added."""
     seqs: dict[int, int] = {}
     added: list[int] = []
-    understood = {memory.seq for memory in source.memories.walk(_EVERYTHING)}
+    understood = {memory.seq for memory in source.memories.walk(EVERYTHING)}
     for memory in _named(source, "memory", source.db.read(_MEMORIES), with_seq=True):
         seq = memory.pop("seq")
         if seq not in understood:
