@@ -99,12 +99,11 @@ def test_a_path_is_followed_back_through_its_renames(store: Store) -> None:
     assert store.commits.by_path("missing.py", 20) == []
 
 
-def test_commits_are_found_by_words_and_patch(store: Store) -> None:
-    index(store, commit(1, message="fix the retry limit"), commit(2, message="drop the cache"), commit(12))
+def test_commits_are_found_by_words(store: Store) -> None:
+    index(store, commit(1, message="fix the retry limit"), commit(2, message="drop the cache"))
     [match] = store.commits.search(["retry", "limit"], 5)
     assert store.commits.get_many([match.seq])[match.seq].message == "fix the retry limit"
     assert match.matched == {"retry", "limit"}
-    assert [int(sha, 16) for sha in store.commits.find_patch_id("patch2")] == [12, 2]
 
 
 def test_indexing_notes_where_it_stands(store: Store) -> None:

@@ -1,19 +1,19 @@
-"""Walking through a whole store, and copying one into another."""
+"""Walking through a whole store, and taking over another one's rows."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from store_steps import SPACE, key_of, open_store, remember
+from store_steps import key_of, open_store, remember
 
 from memhub_mcp.domain.branch import BranchFacts
-from memhub_mcp.domain.memory import Filter, Memory, Status
+from memhub_mcp.domain.memory import Filter, Status
 from memhub_mcp.domain.revision import ChangeKind, Commit, EditEvent, FileChange
 from memhub_mcp.domain.scope import Tier
 from memhub_mcp.domain.session import Turn
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
-from memhub_mcp.store.merging import merge
+from memhub_mcp.store.joining import Joined, join
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 EVERYTHING = Filter(anchors=None, statuses=frozenset())
@@ -22,14 +22,6 @@ EVERYTHING = Filter(anchors=None, statuses=frozenset())
 def edit(path: str, store: Store, tx: Transaction, id: str, session: str | None = None) -> None:
     event = EditEvent(tool="Edit", path=path, source="cursor", session=None, tool_call=None, time=NOW)
     store.edits.add(tx, event, id=id, identity=id.encode(), branch=None, head=None, session=session)
-
-
-def indexer(store: Store):
-    def index(tx: Transaction, memory: Memory) -> None:
-        store.words.index(tx, memory.seq, {"body": memory.text.split()})
-        store.vectors.enqueue(tx, memory.seq)
-
-    return index
 
 
 def test_walking_visits_everything_once_in_order(store: Store) -> None:
@@ -71,13 +63,17 @@ def test_walking_visits_everything_once_in_order(store: Store) -> None:
     assert len(store.damaged_rows()) == 1
 
 
+def take_over(other: Store, store: Store) -> Joined:
+    with store.write() as tx:
+        return join(tx, other.db)
+
+
 @pytest.fixture
 def other(home: Path, store: Store) -> Store:
     """A second store that shares a session, a subject and a memory with the first."""
     other = open_store(home, name="other")
     for number, held in enumerate((store, other)):
         with held.write() as tx:
-            held.vectors.space_id(tx, SPACE)
             held.anchors.ensure(tx, f"only here {number}", f"c{number}", None)
             anchor = held.anchors.ensure(tx, "topic", "c7", None)
             session = held.sessions.ensure(tx, "cursor", "same", NOW, None, None)
@@ -106,9 +102,8 @@ def test_merged_stores_hold_what_both_held(store: Store, other: Store) -> None:
                " anchor, branch, commit_sha, '{', source, session, origin_workspace, files, symbols, search_keys,"
                " solution, environment, created_at, updated_at, valid_until, last_used_at, generation, redaction,"
                " terms, 0, 0, 0 FROM memory WHERE seq = 1")  # fmt: skip
-    before = store.db.generation
-    assert merge(other, store, indexer(store)) == 3
-    assert store.db.generation == before + 1
+    joined = take_over(other, store)
+    assert len(joined.added) == 4  # the row that nobody can read comes along as it is
     merged = store.memories.get("only-1")
     assert merged is not None
     assert [version.text for version in store.memories.versions(merged.seq)] == ["only 1", "only 1, corrected"]
@@ -116,7 +111,7 @@ def test_merged_stores_hold_what_both_held(store: Store, other: Store) -> None:
     assert (merged.session, merged.files) == (store.sessions.all()[0].id, ("f1.py",))
     both = store.memories.get("both-0")
     assert both is not None
-    assert both.sources == ("cursor", "codex")
+    assert joined.known == ((both.seq, '["codex"]'),)
     topic = {anchor.id: anchor for anchor in store.anchors.all()}
     on_topic = store.memories.get_many(["topic-0", "topic-1"])
     assert {topic[memory.anchor or 0].commit for memory in on_topic.values()} == {"c7"}
@@ -127,23 +122,20 @@ def test_merged_stores_hold_what_both_held(store: Store, other: Store) -> None:
     assert store.memories.is_tombstoned(key_of("forgotten there"))
     assert store.branches.get("topic") == other.branches.get("topic")
     assert [(e.id, e.session) for e in store.edits.walk()] == [("e1", theirs)]
-    assert [match.seq for match in store.words.search(["corrected"], Filter(), 5)] == [merged.seq]
-    space = store.vectors.active_space()
-    assert space is not None
-    assert store.vectors.pending(space.id) == 6
     assert store.db.read("PRAGMA foreign_key_check") == []
 
 
 def test_merging_twice_adds_nothing(store: Store, other: Store) -> None:
-    assert merge(other, store, indexer(store)) == 2
+    assert len(take_over(other, store).added) == 2
     tables = ("memory", "memory_version", "session", "anchor", "link", "turn", "edit", "tombstone")
     counts = [store.db.read(f"SELECT count(*) FROM {table}") for table in tables]
-    assert merge(other, store, indexer(store)) == 0
+    assert take_over(other, store).added == ()
     assert [store.db.read(f"SELECT count(*) FROM {table}") for table in tables] == counts
 
 
 def test_what_was_forgotten_does_not_come_back_by_merging(store: Store, other: Store) -> None:
     with store.write() as tx:
         store.memories.tombstone(tx, key_of("only 1"))
-    assert merge(other, store, indexer(store)) == 1
+    joined = take_over(other, store)
+    assert (len(joined.added), joined.forgotten) == (1, 1)
     assert store.memories.get("only-1") is None

@@ -29,7 +29,6 @@ _TOUCHING = """SELECT -g.committed_at, g.seq, g.sha, iif(c.kind = 'rename', o.na
     FROM path AS p JOIN file_change AS c ON c.path = p.id JOIN git_commit AS g ON g.seq = c.git_commit
     LEFT JOIN path AS o ON o.id = c.old_path
     WHERE p.name = ? AND (-g.committed_at, g.seq) >= (?, ?) ORDER BY 1, 2"""
-_FIND_PATCH = "SELECT sha FROM git_commit WHERE patch_id = ? ORDER BY committed_at DESC"
 _PAGE = "SELECT seq FROM git_commit WHERE seq > ? ORDER BY seq LIMIT 200"
 _ALL = "SELECT seq, sha FROM git_commit ORDER BY seq"
 _COUNT = "SELECT count(*) FROM git_commit"
@@ -129,10 +128,6 @@ class Commits:
         while seqs := [seq for (seq,) in self._db.read(_PAGE, (last,))]:
             yield from sorted(self.get_many(seqs).items())
             last = seqs[-1]
-
-    def find_patch_id(self, patch_id: str) -> list[str]:
-        """Commits that make the same change."""
-        return [sha for (sha,) in self._db.read(_FIND_PATCH, (patch_id,))]
 
     def count(self) -> int:
         """How many commits are indexed."""

@@ -27,7 +27,7 @@ COMMIT_WEIGHTS: Mapping[str, float] = {"message": 1.0, "name": 1.0, "changed": 0
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """A row found by words. `score` is at most `best_score` of the query; `matched` are the query's terms in it."""
+    """A row found by words. `score` is at most sum(idf) x (k1 + 1); `matched` are the query's terms in it."""
 
     seq: int
     score: float
@@ -134,10 +134,6 @@ class Words:
         """
         total = self.total()
         return {term: _idf(total, df) for term, df in self.frequencies(terms).items()}
-
-    def best_score(self, terms: Iterable[str]) -> float:
-        """What no row can exceed for this query."""
-        return sum(self.idf(terms).values()) * (K1 + 1)
 
     def search(self, terms: Sequence[str], filter: Filter | None, limit: int) -> list[WordMatch]:
         """The visible rows that hold at least one of the rarer terms, best first. See `match`."""

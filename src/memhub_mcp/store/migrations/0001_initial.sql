@@ -268,7 +268,6 @@ CREATE TABLE git_commit (
     terms        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
-CREATE INDEX git_commit_patch_id ON git_commit (patch_id) WHERE patch_id IS NOT NULL;
 CREATE INDEX git_commit_redaction ON git_commit (redaction);
 CREATE INDEX git_commit_terms ON git_commit (terms);
 
