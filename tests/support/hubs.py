@@ -55,8 +55,11 @@ def desk_in(
     chosen = Settings(home=data, cwd=folder, person_home=folder.parent / "nobody", **settings)
     if models is None and not real_model and chosen.embedder != "off":
         models = HashModels(HashEmbedder())
-    hub = open_hub(chosen, clock=clock, models=models or Models(chosen))
+    doors = models or Models(chosen)
+    hub = open_hub(chosen, clock=clock, models=doors)
     try:
+        if real_model:
+            assert doors.embedder.get(60) is not None  # on a busy machine it may load for longer than a search waits
         yield Desk(hub, Caller(source=source, session=session, cwd=folder))
     finally:
         hub.close()
