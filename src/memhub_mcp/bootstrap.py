@@ -54,7 +54,12 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     memories = Memories(
         scopes=scopes,
         reading=Reading(
-            models=doors, code=CodeState(tracing), serving=serving, budget_tokens=settings.budget_tokens, clock=clock
+            models=doors,
+            code=CodeState(tracing),
+            serving=serving,
+            budget_tokens=settings.budget_tokens,
+            clock=clock,
+            fusion=settings.fusion,
         ),
         reporting=reporting,
         briefing=briefing,

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from platformdirs import user_data_dir
 
@@ -44,6 +44,9 @@ class Settings:
     reranker: str | None = None
     """`reranker` in config.toml: which cross-encoder reorders, `bge-reranker-v2-m3` once pulled; none by default."""
 
+    fusion: Literal["score", "rrf"] = "score"
+    """`fusion` in config.toml: how words and meaning become one order, by `score`, or by rank alone (`rrf`)."""
+
     threads: int = 2
     """`threads` in config.toml: how many threads a model may use."""
 
@@ -78,6 +81,7 @@ class Settings:
 _FROM_FILE: dict[str, type | tuple[type, ...]] = {
     "embedder": str,
     "reranker": str,
+    "fusion": str,
     "threads": int,
     "budget_tokens": int,
     "model_idle_s": (int, float),
@@ -85,6 +89,8 @@ _FROM_FILE: dict[str, type | tuple[type, ...]] = {
     "capture": str,
     "models_dir": str,
 }
+
+_CHOICES = {"capture": ("off", "edits", "all"), "fusion": ("score", "rrf")}
 
 _HOST_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA")
 
@@ -138,8 +144,9 @@ def _read_config(file: Path) -> dict[str, Any]:
             raise InvalidInput(f"{file} has an unknown setting {key!r}; known: {', '.join(sorted(_FROM_FILE))}")
         if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
             raise InvalidInput(f"{file}: {key} has the wrong type ({type(value).__name__}); correct it")
-    if found.get("capture", "edits") not in ("off", "edits", "all"):
-        raise InvalidInput(f"{file}: capture is one of off, edits, all")
+    for key, choices in _CHOICES.items():
+        if key in found and found[key] not in choices:
+            raise InvalidInput(f"{file}: {key} is one of {', '.join(choices)}")
     return found
 
 

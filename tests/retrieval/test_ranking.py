@@ -12,7 +12,7 @@ from memhub_mcp.models.protocols import Embedder
 from memhub_mcp.retrieval.closeness import closeness
 from memhub_mcp.retrieval.conversation import Conversation
 from memhub_mcp.retrieval.forms import Form, form_of
-from memhub_mcp.retrieval.fusion import fuse, idf, reciprocal_rank_fusion
+from memhub_mcp.retrieval.fusion import fuse, idf, rank_scores, reciprocal_rank_fusion
 from memhub_mcp.retrieval.gate import passes
 from memhub_mcp.retrieval.late import KEPT_TOKENS, kept_tokens, late_scores
 from memhub_mcp.retrieval.recall import Place, Recall
@@ -98,8 +98,14 @@ def test_words_and_meaning_weigh_by_form_and_lookups_by_words() -> None:
     assert fuse(0.4, 0.2, None, Form.DIFF, lookup=True) > fuse(0.4, 0.2, None, Form.DIFF, lookup=False)
     assert fuse(0.1, 0.8, None, Form.CODE, lookup=False) > fuse(0.1, 0.8, None, Form.DIFF, lookup=False)
     assert fuse(0.4, None, None, Form.TEXT, lookup=False) == 0.4
-    assert list(reciprocal_rank_fusion([["a", "b"], ["b", "c"]])) == ["b", "a", "c"]
     assert idf(1, 1_000) > idf(900, 1_000) > 0
+
+
+def test_by_ranks_alone_only_places_count() -> None:
+    assert list(reciprocal_rank_fusion([["a", "b"], ["b", "c"]])) == ["b", "a", "c"]
+    first, both, neither = rank_scores([Evidence(words=0.9), Evidence(words=0.1, cosine=0.2), Evidence()])
+    assert (first, neither) == (0.5, 0.0)
+    assert both == pytest.approx((61 / 62 + 1) / 2)
 
 
 @pytest.mark.parametrize(

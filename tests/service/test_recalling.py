@@ -103,6 +103,18 @@ def test_what_is_recalled_is_fenced_and_cannot_leave_its_fence(desk: Desk) -> No
     assert "</memhub-evidence>" not in "\n".join(middle)
 
 
+def test_whoever_chooses_ranks_gets_the_same_hits_scored_by_place(repository: Git) -> None:
+    texts = "the harbor crane is yellow", "the crane lifts forty tons", "the harbor opens at six"
+    with desk_in(repository.root) as desk:
+        desk.remember(*texts)
+        by_score = desk.recall("harbor crane")
+    with desk_in(repository.root, fusion="rrf") as desk:
+        hits = desk.hub.memories.recall(desk.caller, "harbor crane")["hits"]
+        assert {hit["id"] for hit in hits} == set(by_score)
+        assert hits[0]["id"] == by_score[0]
+        assert hits[0]["score"] > 0.95  # first by words and first by meaning
+
+
 def test_sources_can_be_left_out_and_exclusion_wins(repository: Git) -> None:
     with desk_in(repository.root) as claude, desk_in(repository.root, source="codex") as codex:
         [one] = claude.remember("the parser is handwritten")

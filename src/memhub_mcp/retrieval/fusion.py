@@ -6,14 +6,20 @@ position alone do worse than words alone on dialogue, so they are only a choice.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
+from memhub_mcp.domain.hit import Evidence
 from memhub_mcp.retrieval.forms import Form
+
+Fusion = Literal["score", "rrf"]
+"""How words and meaning become one order: by their scores, or by their ranks alone."""
 
 K1 = 1.2
 """FTS5's own: a term counts at most k1 + 1 times its idf."""
+
+RANK_CONSTANT = 60
 
 LOOKUP_BOOST = 4.0
 """How much more words weigh in a question that is an identifier, a path or a flag."""
@@ -57,7 +63,16 @@ def fuse(words: float, cosine: float | None, tokens: float | None, form: Form, *
     return (by_words * words + meaning) / (by_words + weights.meaning + weights.tokens)
 
 
-def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = 60) -> dict[Item, float]:
+def rank_scores(found: Sequence[Evidence]) -> list[float]:
+    """A score, 0 to 1, for each of these from its rank by words and its rank by meaning."""
+    by_words = [at for at in _ranked(found, lambda one: one.words) if found[at].words > 0]
+    by_meaning = [at for at in _ranked(found, lambda one: one.cosine or 0.0) if found[at].cosine is not None]
+    fused = reciprocal_rank_fusion([by_words, by_meaning])
+    best = 2 / (RANK_CONSTANT + 1)
+    return [fused.get(at, 0.0) / best for at in range(len(found))]
+
+
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = RANK_CONSTANT) -> dict[Item, float]:
     """Items with their fused score, best first. score = sum over rankings of 1 / (k + rank), rank from 1.
 
     Source: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion", SIGIR 2009.
@@ -67,3 +82,7 @@ def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], k: int = 60) -> d
         for rank, item in enumerate(ranking, 1):
             scores[item] = scores.get(item, 0.0) + 1.0 / (k + rank)
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+
+def _ranked(found: Sequence[Evidence], worth: Callable[[Evidence], float]) -> list[int]:
+    return sorted(range(len(found)), key=lambda at: -worth(found[at]))

@@ -20,6 +20,7 @@ from memhub_mcp.domain.memory import Filter
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import EmbedderDoor, RerankerDoor
 from memhub_mcp.retrieval.candidates import Asked, commit_hits, memory_hits
+from memhub_mcp.retrieval.fusion import Fusion, rank_scores
 from memhub_mcp.retrieval.meaning import read_meanings
 from memhub_mcp.retrieval.priors import FEW_WORDS, latest_first, prior
 from memhub_mcp.retrieval.rerank import rerank
@@ -74,12 +75,14 @@ class Recall:
         reranker: RerankerDoor,
         clock: Clock,
         embedder_of: Callable[[str], EmbedderDoor] | None = None,
+        fusion: Fusion = "score",
     ) -> None:
         """`embedder_of` finds the model of a space by its name; without it `embedder` is asked for all."""
         self._embedder = embedder
         self._embedder_of = embedder_of or self._the_only_one
         self._reranker = reranker
         self._clock = clock
+        self._fusion: Fusion = fusion
 
     def ask(
         self,
@@ -105,6 +108,8 @@ class Recall:
             found += memory_hits(asked, place.store, place.filter, place.name)
             if place.commits:
                 found += commit_hits(query, place.store, place.filter, place.name, relevant_only=relevant_only)
+        if self._fusion == "rrf":
+            found = _by_rank(found)
         reranked = rerank(self._reranker, question, _best_first(found))
         now = self._clock()
         found = _best_first(
@@ -145,6 +150,11 @@ class Recall:
 
 
 _Start = tuple[int, int] | None
+
+
+def _by_rank(hits: Sequence[Hit]) -> list[Hit]:
+    scores = rank_scores([hit.evidence for hit in hits])
+    return [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
 
 
 def _best_first(hits: Iterable[Hit]) -> list[Hit]:

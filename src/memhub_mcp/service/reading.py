@@ -11,6 +11,7 @@ from memhub_mcp.domain.memory import Filter, Memory
 from memhub_mcp.domain.replies import GetReply, HitReply, MemoryReply, ModeReply, RecallReply
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import Models
+from memhub_mcp.retrieval.fusion import Fusion
 from memhub_mcp.retrieval.packing import FRAME_TOKENS, MAX_BUDGET_TOKENS, moment, pack
 from memhub_mcp.retrieval.recall import DEEPEST, Answer, Place, Recall
 from memhub_mcp.service.code_state import CodeState
@@ -48,13 +49,26 @@ class Question:
 class Reading:
     """Answers questions in a scope."""
 
-    def __init__(self, *, models: Models, code: CodeState, serving: Serving, budget_tokens: int, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        models: Models,
+        code: CodeState,
+        serving: Serving,
+        budget_tokens: int,
+        clock: Clock,
+        fusion: Fusion = "score",
+    ) -> None:
         self._clock = clock
         self._code = code
         self._serving = serving
         self._budget_tokens = budget_tokens
         self._recall = Recall(
-            embedder=models.embedder, embedder_of=serving.door_of, reranker=models.reranker, clock=clock
+            embedder=models.embedder,
+            embedder_of=serving.door_of,
+            reranker=models.reranker,
+            clock=clock,
+            fusion=fusion,
         )
 
     def recall(self, scope: Scope, question: Question) -> RecallReply:
