@@ -1,29 +1,18 @@
-"""The real Claude Code and the real Codex with memhub installed: one works, the other goes on where it stopped.
-
-They are run when MEMHUB_CLIENTS names a folder into which npm installed them:
-
-    npm i --prefix $MEMHUB_CLIENTS @anthropic-ai/claude-code-linux-x64 @openai/codex
-"""
+"""The real Claude Code and the real Codex with memhub installed: one works, the other goes on where it stopped."""
 
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 from tests.cli.conftest import SCRIPT
 from tests.support.git_repository import GitRepository
+from tests.support.real_clients import CLAUDE, CODEX, needs_real_clients
 from tests.support.scripted_models import ScriptedModel
 
-CLIENTS = Path(os.environ.get("MEMHUB_CLIENTS", "")) / "node_modules"
-CLAUDE = CLIENTS / "@anthropic-ai" / "claude-code-linux-x64"
-CODEX = CLIENTS / ".bin"
 PATIENCE_S = 120
 
-pytestmark = pytest.mark.skipif(
-    not ((CLAUDE / "claude").exists() and (CODEX / "codex").exists()),
-    reason="the real clients are not here: MEMHUB_CLIENTS names no folder where npm installed them",
-)
+pytestmark = needs_real_clients
 
 CODEX_CONFIG = """\
 model = "gpt-5.5"  # a model to which Codex offers apply_patch
