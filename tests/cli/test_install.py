@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+import subprocess
 
 import pytest
 from tests.cli.conftest import SCRIPT
@@ -82,7 +83,7 @@ def test_the_files_of_a_repository_are_edited_for_its_scopes(memhub, tmp_path):
         (["install", "windsurf", "--scope", "project"], "no project scope of its own"),
         (["install", "claude", "--scope", "local"], "no repository here"),
         (["uninstall"], "name an assistant, or say --all"),
-        (["uninstall", "--purge-data", "--yes"], "not a data directory of memhub"),
+        (["uninstall", "--purge-data", "--yes", "--home", "."], "not a data directory of memhub"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(memhub, tmp_path, words, said):
@@ -102,6 +103,91 @@ def test_a_configuration_that_does_not_parse_stays_as_it_is(memhub, tmp_path):
     assert tree(tmp_path / "person") == {config.relative_to(tmp_path / "person"): b"model = x\n"}
 
 
+def test_one_configuration_that_does_not_parse_does_not_stop_the_others(memhub, tmp_path):
+    person = tmp_path / "person"
+    for folder in (".codex", ".cursor", ".qwen"):
+        (person / folder).mkdir()
+    (person / ".cursor" / "mcp.json").write_text("{\n  oops\n}\n")
+    done = memhub("install", "--all", "--yes")
+    assert done.returncode == 1
+    assert f"Cursor: {person / '.cursor' / 'mcp.json'}: line 2, column 3: not valid JSON" in done.stderr
+    assert "Codex: installed" in done.stdout
+    assert "Qwen Code: installed" in done.stdout
+    assert {path.name for path in (person / ".cursor").iterdir()} == {"mcp.json"}
+    (person / ".qwen" / "settings.json").write_text("{")
+    undone = memhub("uninstall", "--all", "--yes")
+    assert undone.returncode == 1
+    assert "Qwen Code: " in undone.stderr
+    assert "Codex: uninstalled" in undone.stdout
+    assert not (person / ".codex" / "config.toml").exists()
+    (person / ".qwen" / "settings.json").unlink()
+    assert memhub("uninstall", "--all", "--yes").returncode == 0  # Cursor's file says nothing of memhub
+    assert not (person / ".qwen" / "QWEN.md").exists()
+
+
+def test_an_installation_that_failed_is_not_recorded(memhub, tmp_path):
+    config = tmp_path / "person" / ".claude.json"
+    config.write_text("{}")
+    config.chmod(0o400)
+    refused = memhub("install", "claude", "--yes")
+    assert refused.returncode == 1
+    assert "is read-only" in refused.stderr
+    assert not (tmp_path / "memhub" / "installs.json").exists()
+    assert tree(tmp_path / "person") == {config.relative_to(tmp_path / "person"): b"{}"}
+
+
+def test_installations_at_once_do_not_lose_each_other(environment, tmp_path):
+    hosts = ["claude-code", "codex", "cursor", "gemini-cli", "qwen-code", "zed"]
+    running = [
+        subprocess.Popen([SCRIPT, "install", host, "--yes"], env=environment, cwd=tmp_path, stdout=subprocess.PIPE)
+        for host in (*hosts, *hosts)
+    ]
+    for process in running:
+        process.communicate()
+    assert [process.returncode for process in running] == [0] * len(running)
+    record = json.loads((tmp_path / "memhub" / "installs.json").read_text())
+    assert sorted(one["host"] for one in record) == sorted(hosts)
+    undone = subprocess.run([SCRIPT, "uninstall", "--all", "--yes"], env=environment, cwd=tmp_path, check=True)
+    assert undone.returncode == 0
+    assert list((tmp_path / "person").iterdir()) == []
+
+
+def test_what_an_installation_left_is_found_without_its_record(memhub, tmp_path):
+    person = tmp_path / "person"
+    (person / ".codex").mkdir()
+    (person / ".codex" / "config.toml").write_text('model = "x"\n')
+    assert memhub("install", "codex", "--yes").returncode == 0
+    assert memhub("install", "vscode", "--yes").returncode == 0
+    shutil.rmtree(tmp_path / "memhub")
+    undone = memhub("uninstall", "--all", "--yes")
+    assert "Codex: uninstalled" in undone.stdout
+    assert "VS Code: uninstalled" in undone.stdout
+    assert (person / ".codex" / "config.toml").read_text() == 'model = "x"\n'
+    assert all(b"memhub" not in content for content in tree(person).values())
+    assert memhub("uninstall", "--all", "--yes").stdout == "no installation is recorded\n"
+
+
+def test_the_scope_it_was_installed_in_is_named(memhub, tmp_path):
+    root = GitRepository.create(tmp_path / "project").root
+    memhub("install", "cursor", "--scope", "project", "--yes", cwd=root)
+    said = memhub("uninstall", "cursor", "--yes", cwd=root)
+    assert f"it is in the project configuration of {root}: --scope project" in said.stdout
+
+
+def test_nothing_is_left_on_the_machine(memhub, tmp_path):
+    person, root = tmp_path / "person", GitRepository.create(tmp_path / "project").root
+    (person / ".codex").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    for words in (["claude"], ["codex"], ["zed"], ["cursor", "--scope", "project"], ["claude", "--scope", "local"]):
+        assert memhub("install", *words, "--yes", cwd=root).returncode == 0
+    looked = memhub("uninstall", "--all", "--purge-data", "--dry-run", cwd=root)
+    assert looked.returncode == 0
+    assert "would be erased" in looked.stdout
+    gone = memhub("uninstall", "--all", "--purge-data", "--yes", cwd=root)
+    assert gone.returncode == 0, gone.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_everything_remembered_is_erased_only_when_nothing_points_to_it(memhub, tmp_path):
     memhub("install", "codex", "--yes", cwd=tmp_path)
     memhub("remember", "--tier", "user", "something", cwd=tmp_path)
@@ -113,9 +199,7 @@ def test_everything_remembered_is_erased_only_when_nothing_points_to_it(memhub, 
 
 
 def test_a_script_in_a_cache_is_not_written_anywhere(memhub, environment, tmp_path):
-    import subprocess
-
-    cached = tmp_path / "uv" / "archive-v0" / "abc" / "bin" / SCRIPT.name
+    cached = tmp_path / "mine" / "archive-v0" / "abc" / "bin" / SCRIPT.name
     cached.parent.mkdir(parents=True)
     shutil.copy(SCRIPT, cached)
     refused = subprocess.run(

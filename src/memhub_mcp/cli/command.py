@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from memhub_mcp.cli.asking import agreed
 from memhub_mcp.errors import InvalidInput
 
 _NAME = "memhub-mcp.exe" if os.name == "nt" else "memhub-mcp"
+_CACHED = re.compile(r"(archive|environments|builds)-v\d+")  # wherever UV_CACHE_DIR puts the cache
 
 
 def own_command() -> tuple[str, ...]:
@@ -29,8 +31,7 @@ def own_command() -> tuple[str, ...]:
 
 def is_passing(command: tuple[str, ...]) -> bool:
     """Whether the script stands in a cache of uv, which may clear it away."""
-    parts = Path(command[0]).parts
-    return any(part.startswith(("archive-v", "environments-v", "builds-v")) for part in parts) and "uv" in parts
+    return any(_CACHED.fullmatch(part) for part in Path(command[0]).parts)
 
 
 def settle(command: tuple[str, ...], *, yes: bool, dry_run: bool) -> tuple[str, ...]:

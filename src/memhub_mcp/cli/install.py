@@ -1,12 +1,21 @@
 """`memhub-mcp install HOST`"""
 
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 from memhub_mcp.cli.command import own_command, settle
-from memhub_mcp.cli.hosting import host_parser, make_changes, named_host, places_of
+from memhub_mcp.cli.hosting import (
+    each_of_many,
+    host_parser,
+    make_changes,
+    named_host,
+    one_at_a_time,
+    places_of,
+    wanted,
+)
 from memhub_mcp.cli.terminal import Page
-from memhub_mcp.errors import InvalidInput
+from memhub_mcp.errors import InvalidInput, MemhubError
 from memhub_mcp.hosts.install import plan_install
 from memhub_mcp.hosts.installed import Installation, Installations
 from memhub_mcp.hosts.pieces import pieces_for
@@ -24,8 +33,12 @@ def run(words: list[str]) -> int:
     hosts = _hosts(args, places)
     page = Page(plain=settings.plain)
     command = settle(own_command(), yes=args.yes, dry_run=args.dry_run)
-    done = [_install(page, host, args, settings, places, command) for host in hosts]
-    return 0 if all(done) or args.dry_run else 1
+    with one_at_a_time(args, settings.home):
+        done = [
+            each_of_many(args, host.title, partial(_install, page, host, args, settings, places, command))
+            for host in hosts
+        ]
+    return 0 if all(done) else 1
 
 
 def _hosts(args: Namespace, places: HostPlaces) -> list[Host]:
@@ -44,22 +57,26 @@ def _install(
 ) -> bool:
     scope = InstallScope(args.scope)
     project = None if scope is InstallScope.USER else places.project
-    installations = Installations.read(settings.home)
-    former = installations.find((host.name, scope, project))
+    record = Installations.read(settings.home)
+    former = record.find((host.name, scope, project))
     pieces = pieces_for(host, scope, places, command, settings.home)
-    plan = plan_install(pieces, former.files if former else ())
-    installation = Installation(
-        host.name, scope, project, (*command, "serve", "--home", str(settings.home)), plan.files
-    )
+    plan = plan_install(pieces, former.files if former else (), record.files_of_others((host.name, scope, project)))
+    new = Installation(host.name, scope, project, (*command, "serve", "--home", str(settings.home)), plan.files)
     if not plan.changes:
         page.line(f"{host.title}: already installed, nothing to change")
-    elif not make_changes(page, plan.changes, args, settings.home / "backups" / "hosts"):
-        return False
-    else:
-        page.line(f"{page.mark(f'{host.title}: installed', 'green')}; {host.after}")
-        _warn_of_shared_files(page, scope, plan.changes[0].path)
-    if not args.dry_run and installation != former:
-        installations.with_one(installation).write()
+        if new != former and not args.dry_run:
+            record.with_one(new).write()
+        return True
+    if not wanted(page, plan.changes, args):
+        return bool(args.dry_run)
+    record.with_one(new).write()  # first: whatever interrupts the change, `uninstall` knows what to look for
+    try:
+        make_changes(page, plan.changes, settings.home)
+    except MemhubError:
+        record.write()
+        raise
+    page.line(f"{page.mark(f'{host.title}: installed', 'green')}; {host.after}")
+    _warn_of_shared_files(page, scope, plan.changes[0].path)
     return True
 
 

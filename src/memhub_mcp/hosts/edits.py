@@ -1,12 +1,17 @@
 """One piece of a configuration file that is ours: put in, recognised, taken out."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, cast
 
 from memhub_mcp.hosts import json_text, marked_text, toml_text
+from memhub_mcp.hosts.lines import line_end
+
+_NAMES = ("memhub-mcp", "memhub_mcp")
+_HOOK = re.compile(r"""memhub[-_]mcp(?:\.exe)?['"]*\s+hook\s+[a-z-]+\s+[a-z-]+""")
 
 
 class Kind(StrEnum):
@@ -28,6 +33,11 @@ class Edit:
     value: Any
     keep: bool = False
 
+    @property
+    def key(self) -> tuple[Kind, tuple[str, ...]]:
+        """Which piece of its file it is."""
+        return (self.kind, self.path)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -37,6 +47,11 @@ class Trace:
     path: tuple[str, ...]
     created: int = 0
     replaced: str | None = None
+
+    @property
+    def key(self) -> tuple[Kind, tuple[str, ...]]:
+        """Which piece of its file it is about."""
+        return (self.kind, self.path)
 
     def to_json(self) -> dict[str, Any]:
         """For the record of installations."""
@@ -48,8 +63,18 @@ class Trace:
         return cls(Kind(data["kind"]), tuple(data["path"]), data["created"], data["replaced"])
 
 
-EMPTY = {Kind.MEMBER: "{}\n", Kind.ELEMENT: "{}\n", Kind.TABLE: "", Kind.BLOCK: ""}
-"""What a file holds before the first edit of a kind, when there was none."""
+def is_blank(kind: Kind, text: str) -> bool:
+    """Whether a file holds nothing yet that an edit of this kind could go into."""
+    return not text.strip() or (kind in (Kind.MEMBER, Kind.ELEMENT) and json_text.is_blank(text))
+
+
+def start_of(kind: Kind, text: str) -> str:
+    """What the first edit of a kind goes into, in a file that is blank but for comments."""
+    if kind not in (Kind.MEMBER, Kind.ELEMENT):
+        return ""
+    newline = line_end(text)
+    comments = text if text.strip() else ""
+    return f"{comments}{newline if comments and not comments.endswith(newline) else ''}{{}}{newline}"
 
 
 def apply(text: str, edit: Edit) -> tuple[str, Trace | None]:
@@ -70,8 +95,53 @@ def apply(text: str, edit: Edit) -> tuple[str, Trace | None]:
 
 def unrecorded(edit: Edit) -> Trace:
     """How to undo an edit of which only the result is known: with every container that is empty then."""
-    containers = {Kind.MEMBER: len(edit.path) - 1, Kind.ELEMENT: len(edit.path)}
-    return Trace(edit.kind, edit.path, containers.get(edit.kind, 0))
+    around = {Kind.MEMBER: len(edit.path) - 1, Kind.ELEMENT: len(edit.path)}
+    return Trace(edit.kind, edit.path, around.get(edit.kind, 0))
+
+
+def containers(trace: Trace) -> tuple[tuple[str, ...], ...]:
+    """The paths of the objects and arrays that an edit made, innermost first."""
+    innermost = {Kind.MEMBER: len(trace.path) - 1, Kind.ELEMENT: len(trace.path)}.get(trace.kind, 0)
+    return tuple(trace.path[:length] for length in range(innermost, max(innermost - trace.created, 0), -1))
+
+
+def is_there(text: str, piece: Edit | Trace) -> bool:
+    """Whether the piece stands in `text`, whatever its value."""
+    return undo(text, Trace(piece.kind, piece.path)) != text
+
+
+def is_memhub(text: str, edit: Edit) -> bool:
+    """Whether what stands in the place of an edit is plainly memhub, whoever put it there."""
+    if not text.strip() or edit.keep:
+        return False
+    match edit.kind:
+        case Kind.MEMBER:
+            if json_text.is_blank(text):
+                return False
+            found = json_text.find(json_text.parse(text), edit.path)
+            return found is not None and is_memhub_server(found.value)
+        case Kind.TABLE:
+            return is_memhub_server(toml_text.find(text, edit.path))
+        case Kind.ELEMENT:
+            return not json_text.is_blank(text) and is_there(text, edit)
+        case Kind.BLOCK:
+            return is_there(text, edit)
+
+
+def is_memhub_server(entry: object) -> bool:
+    """Whether a server entry starts memhub, in whatever way."""
+    return any(PurePath(word).stem in _NAMES or word.startswith("memhub-mcp==") for word in words_of(entry))
+
+
+def words_of(entry: object) -> tuple[str, ...]:
+    """The command line of a server entry, however its host writes it."""
+    if not isinstance(entry, dict):
+        return ()
+    facts = cast("dict[str, object]", entry)
+    command, args = facts.get("command"), facts.get("args")
+    words = [*(cast("list[object]", command) if isinstance(command, list) else [command])]
+    words += cast("list[object]", args) if isinstance(args, list) else []
+    return tuple(word for word in words if isinstance(word, str))
 
 
 def undo(text: str, trace: Trace) -> str:
@@ -96,10 +166,23 @@ def _apply_member(text: str, edit: Edit) -> tuple[str, Trace | None]:
         return changed, Trace(edit.kind, edit.path, created)
     if edit.keep:
         return text, None
-    if found.value == edit.value:
-        return text, unrecorded(edit)
-    trace = unrecorded(edit) if _is_ours(found.value) else Trace(edit.kind, edit.path, 0, text[found.start : found.end])
-    return json_text.put(text, edit.path, edit.value)[0], trace
+    if not _is_ours(found.value):
+        replaced = Trace(edit.kind, edit.path, 0, text[found.start : found.end])
+        return json_text.put(text, edit.path, edit.value)[0], replaced
+    for path, value in _differences(found.value, edit.value):
+        text, _ = json_text.put(text, (*edit.path, *path), value)
+    return text, unrecorded(edit)
+
+
+def _differences(found: object, wanted: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What an entry of ours lacks, as paths and values. What the person added stays, and a switch they turned."""
+    facts = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    for key, value in wanted.items():
+        there = facts.get(key)
+        if isinstance(value, dict) and isinstance(there, dict):
+            yield from (((key, *path), inner) for path, inner in _differences(there, cast("dict[str, Any]", value)))
+        elif there != value and not (isinstance(value, bool) and isinstance(there, bool)):
+            yield (key,), value
 
 
 def _undo_member(text: str, trace: Trace) -> str:
@@ -154,24 +237,22 @@ def _our_element(text: str, path: tuple[str, ...]) -> tuple[json_text.Key, ...] 
 
 def _apply_table(text: str, edit: Edit) -> tuple[str, Trace | None]:
     found = toml_text.find(text, edit.path)
-    if found is not None and all(found.get(key) == value for key, value in edit.value.items()):
-        return text, unrecorded(edit)
-    theirs = found is not None and not _is_ours(found)
-    replaced = toml_text.raw(text, edit.path) if theirs else None
+    if found is not None and _is_ours(found):
+        changed = {path[0]: value for path, value in _differences(found, edit.value)}
+        return toml_text.put_values(text, edit.path, changed), unrecorded(edit)
+    replaced = None if found is None else toml_text.raw(text, edit.path)
     return toml_text.put(text, edit.path, edit.value), Trace(edit.kind, edit.path, replaced=replaced)
 
 
 def _is_ours(entry: object) -> bool:
-    """Whether a server entry is one we wrote: an absolute path to our own script."""
-    command = cast("dict[str, object]", entry).get("command") if isinstance(entry, dict) else None
-    program = cast("list[object]", command)[:1] if isinstance(command, list) else [command]
-    return any(
-        isinstance(word, str) and PurePath(word).is_absolute() and PurePath(word).stem == "memhub-mcp"
-        for word in program
-    )
+    """Whether a server entry is one we wrote: an absolute path to our own script, or to a Python with our module."""
+    program, *args = words_of(entry) or ("",)
+    if not (PurePosixPath(program).is_absolute() or PureWindowsPath(program).is_absolute()):
+        return False
+    return PurePath(program).stem == "memhub-mcp" or args[:2] == ["-m", "memhub_mcp"]
 
 
 def _is_our_hook(value: object) -> bool:
     """Whether a hook command is one of ours, whatever version wrote it."""
     command = cast("dict[str, object]", value).get("command") if isinstance(value, dict) else None
-    return isinstance(command, str) and "memhub-mcp" in command and " hook " in command
+    return isinstance(command, str) and _HOOK.search(command) is not None

@@ -91,6 +91,10 @@ class Installations:
         """The installation at a place."""
         return next((one for one in self.known if one.place == place), None)
 
+    def files_of_others(self, place: tuple[str, InstallScope, Path | None]) -> list[InstalledFile]:
+        """The files of all installations but the one at a place."""
+        return [file for one in self.known if one.place != place for file in one.files]
+
     def with_one(self, installation: Installation) -> "Installations":
         """The record with an installation put in, in place of the former one."""
         return replace(self.without(installation.place), known=(*self.without(installation.place).known, installation))

@@ -57,6 +57,11 @@ def parse(text: str) -> Node:
     return root
 
 
+def is_blank(text: str) -> bool:
+    """Whether there is nothing in `text` but space and comments."""
+    return _Reader(text).skip(0) == len(text)
+
+
 def find(root: Node, path: tuple[Key, ...]) -> Node | None:
     """The value at `path`, None when there is none. Of equal keys the last counts, as it does for the hosts."""
     node = root

@@ -1,5 +1,6 @@
 """What belongs in the files of a host: the server, the hooks, the rules."""
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from memhub_mcp.errors import ConfigError
 from memhub_mcp.hosts.edits import Edit, Kind
 from memhub_mcp.hosts.places import HostPlaces
 from memhub_mcp.hosts.records import SERVER_NAME, Format, HookEvent, HookShape, Host, InstallScope, Place
+
+_PLAIN_ON_WINDOWS = re.compile(r"[\w:/.+-]+")  # means the same to Git Bash, cmd and PowerShell
 
 Command = Sequence[str]
 """The words that start memhub on this machine, an absolute path first."""
@@ -36,7 +39,8 @@ def hook_command(host: Host, event: HookEvent, command: Command, home: Path, pla
     """The shell command that reports an event. Forward slashes on Windows: its shells there eat the others."""
     words = [*command, "hook", host.name, event.event, "--home", str(home)]
     if platform == "win32":
-        return " ".join(f'"{word}"' if " " in word else word for word in (word.replace("\\", "/") for word in words))
+        words = [word.replace("\\", "/") for word in words]
+        return " ".join(word if _PLAIN_ON_WINDOWS.fullmatch(word) else f'"{word}"' for word in words)
     return shlex.join(words)
 
 
@@ -51,12 +55,20 @@ def server_entry(host: Host, command: Command, home: Path) -> Any:
     return _filled(host.entry, command[0], args)
 
 
+def server_path(place: Place, places: HostPlaces) -> tuple[str, ...]:
+    """The keys that lead to our server in the file of `place`.
+
+    Raises:
+        ConfigError: it is kept by repository, and there is none.
+    """
+    if "{project}" in place.keys and places.project_key is None:
+        raise _no_repository()
+    return (*(places.project_key or "" if key == "{project}" else key for key in place.keys), SERVER_NAME)
+
+
 def _server(host: Host, place: Place, places: HostPlaces, command: Command, home: Path) -> Edit:
     kind = Kind.TABLE if place.format is Format.TOML else Kind.MEMBER
-    keys = tuple(str(places.project) if key == "{project}" else key for key in place.keys)
-    if "{project}" in place.keys and places.project is None:
-        raise _no_repository()
-    return Edit(_file(place, places), kind, (*keys, SERVER_NAME), server_entry(host, command, home))
+    return Edit(_file(place, places), kind, server_path(place, places), server_entry(host, command, home))
 
 
 def _hooks(host: Host, scope: InstallScope, places: HostPlaces, command: Command, home: Path) -> list[Edit]:

@@ -11,12 +11,22 @@ from memhub_mcp.hosts.records import HOSTS, Host
 
 @dataclass(frozen=True, slots=True)
 class HostPlaces:
-    """The folders that records refer to. `elsewhere` holds what environment variables move: name → folder."""
+    """The folders that records refer to. `elsewhere` holds what environment variables move: name → folder.
+
+    `checkout` is the first working tree of the repository, when `project` is another one.
+    """
 
     person_home: Path
     project: Path | None
     elsewhere: Mapping[str, Path]
     platform: str = sys.platform
+    checkout: Path | None = None
+
+    @property
+    def project_key(self) -> str | None:
+        """What hosts call the repository: all its working trees are one to them, on every platform with `/`."""
+        place = self.checkout or self.project
+        return place.as_posix() if place else None
 
     def path(self, template: str) -> Path | None:
         """The file or folder a record names; None for a path in the repository when there is none."""

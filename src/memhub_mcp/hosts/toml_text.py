@@ -79,6 +79,16 @@ def put_raw(text: str, path: Path, lines: str) -> str:
     return text[:start] + lines + text[end:]
 
 
+def put_values(text: str, path: Path, values: Mapping[str, Any]) -> str:
+    """`text` with `values` in the table at `path`, each in place of the former one, else below the header."""
+    if not values:
+        return text
+    lines = raw(text, path)
+    for key, value in values.items():
+        lines = _with_value(lines, key, f"{_name(key)} = {_value(value)}")
+    return put_raw(text, path, lines)
+
+
 def remove(text: str, path: Path) -> str:
     """`text` without the table at `path` and the tables below it; unchanged when there is none."""
     while find(text, path) is not None:
@@ -104,6 +114,15 @@ def _extent(text: str, path: Path, *, below: bool = False) -> tuple[int, int]:
     if start is None:
         raise ConfigError(f"{_dotted(path)} does not stand under a [{_dotted(path)}] header; change it by hand")
     return start, end
+
+
+def _with_value(lines: str, key: str, assignment: str) -> str:
+    for start, line in _logical_lines(lines):
+        content = line.strip()
+        if content and not content.startswith(("[", "#")) and tomllib.loads(content).keys() == {key}:
+            return lines[:start] + assignment + line[len(line.rstrip()) :] + lines[start + len(line) :]
+    header = next(_logical_lines(lines))[1].rstrip()
+    return f"{header}{line_end(lines)}{assignment}{lines[len(header) :]}"
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -7,6 +7,17 @@ from pathlib import Path
 from memhub_mcp.errors import HomeError
 from memhub_mcp.store.folders import make_private
 
+_REGISTRY = "workspaces.db"
+_MADE_HERE = frozenset(
+    {"backups", "capture.json", "config.toml", "eval", "installs.json", "logs", "models", "run", "spool", "user"}
+)
+
+
+def is_data_directory(home: Path) -> bool:
+    """Whether `home` is plainly a data directory of memhub: it has our registry, or nothing but what we make."""
+    names = {entry.name for entry in home.iterdir()} if home.is_dir() else set[str]()
+    return _REGISTRY in names or (bool(names) and names <= _MADE_HERE)
+
 
 def prepare_home(home: Path) -> tuple[str, ...]:
     """Make `home` exist and private; what had to be tightened, in words.
