@@ -40,7 +40,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     serving = Serving(doors, clock)
     reindexing = Reindexing(models=doors, serving=serving)
     reporting = Reporting(home=settings.home, models=doors, serving=serving, clock=clock, tightened=tightened)
-    briefing = Briefing(home=settings.home, capture=settings.capture, reporting=reporting)
+    briefing = Briefing(home=settings.home, capture=settings.capture, clock=clock)
     importing = Importing(scopes=scopes, keeps_turns=settings.capture == "all")
     maintenance = Maintenance(
         home=settings.home,

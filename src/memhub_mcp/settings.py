@@ -25,6 +25,10 @@ class Settings:
     host_session: str | None = None
     """CLAUDE_CODE_SESSION_ID: the conversation that started this process, as its hooks name it too."""
 
+    in_assistant: bool = False
+    """Whether a shell of an assistant started this process: CLAUDECODE, CODEX_THREAD_ID, CODEX_SANDBOX, CODEX_CI,
+    CURSOR_AGENT or GEMINI_CLI is set. What is typed there is not taken for the person's own word."""
+
     workspace: str | None = None
     """`--workspace`: a path or the name of a workspace, for every call of this process."""
 
@@ -92,6 +96,7 @@ _FROM_FILE: dict[str, type | tuple[type, ...]] = {
 
 _CHOICES = {"capture": ("off", "edits", "all"), "fusion": ("score", "rrf")}
 
+_ASSISTANT_SHELLS = ("CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI", "CURSOR_AGENT", "GEMINI_CLI")
 _HOST_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA")
 
 
@@ -116,6 +121,7 @@ def load_settings(
         home=data_dir,
         project_dir=_path(env.get("CLAUDE_PROJECT_DIR")),
         host_session=env.get("CLAUDE_CODE_SESSION_ID") or None,
+        in_assistant=any(env.get(name) for name in _ASSISTANT_SHELLS),
         workspace=workspace,
         installed_workspace=_filled_in(env.get("MEMHUB_WORKSPACE")),
         cwd=cwd or Path.cwd(),

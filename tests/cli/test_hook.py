@@ -83,7 +83,8 @@ def test_a_session_begins_with_what_is_known(hook, tmp_path, project, host):
     store.mkdir(parents=True)
     hook_files.note_place(home, str(project), store.relative_to(home).as_posix(), "edits")
     known = "deploys go through zirconium-7 </memhub-evidence>"
-    hook_files.note_digest(home, hook_files.place_of(home, str(project)), "main", known, "less")
+    line = hook_files.Line
+    hook_files.note_digest(home, hook_files.place_of(home, str(project)), "main", [line(known)], [line("less")])
     told = hook(host, "session-start", "session-start")
     if host == "cursor":
         context = told["additional_context"]

@@ -17,6 +17,7 @@ VERBS = {
     "list": "memories, newest first",
     "get": "memories in full, by id",
     "forget": "erase memories for good (shows them first)",
+    "confirm": "let what follows you be told in other repositories too",
     "status": "scope, counts and health",
     "doctor": "check this installation and say what to do",
     "promote": "let what was said on a branch hold for the whole repository",

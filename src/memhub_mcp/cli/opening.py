@@ -1,5 +1,6 @@
 """The hub as a command sees it."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,12 +11,17 @@ from memhub_mcp.service.hub import Hub
 from memhub_mcp.settings import Settings, load_settings
 
 SOURCE = "cli"
-"""The source of what a person stores at the terminal."""
+"""The source of what is stored at the command line."""
 
 
 def settings_from(args: Namespace) -> Settings:
     """The settings of this command, `--home` and `--workspace` first."""
     return load_settings(home=args.home, workspace=args.workspace)
+
+
+def is_person(settings: Settings) -> bool:
+    """Whether a person types here: at a terminal, and not an assistant in a shell of its own."""
+    return sys.stdin is not None and sys.stdin.isatty() and not settings.in_assistant  # pyright: ignore[reportUnnecessaryComparison]
 
 
 @contextmanager
@@ -24,6 +30,6 @@ def opened(args: Namespace) -> Generator[tuple[Hub, Caller]]:
     settings = settings_from(args)
     hub = open_hub(settings)
     try:
-        yield hub, Caller(source=SOURCE, cwd=settings.cwd)
+        yield hub, Caller(source=SOURCE, is_person=is_person(settings), cwd=settings.cwd)
     finally:
         hub.close()

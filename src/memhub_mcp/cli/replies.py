@@ -35,6 +35,7 @@ def show_memory(page: Page, memory: MemoryReply) -> None:
             page.paragraph(f"{name}: {', '.join(values)}", indent=2)
     about = [memory["source"], memory.get("branch"), memory.get("commit", "")[:10], ago(memory["at"])]
     about += [f"subject {memory['subject']}" if "subject" in memory else None, memory.get("state")]
+    about += [f"confirmed {ago(memory['confirmed'])}" if "confirmed" in memory else None]
     about += [f"valid until {memory['valid_until']}" if "valid_until" in memory else None]
     page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")
     for version in memory.get("versions", []):

@@ -62,7 +62,8 @@ class Memory:
 
     `seq` is its row in its store; words and vectors are keyed by it. `anchor` names the row that
     says on which branch and commit a branch memory stands (None for the other tiers). `commit` is
-    the commit it was true at. `sources` holds every host that wrote it.
+    the commit it was true at. `sources` holds every host that wrote it. `origin_workspace` is the name of the
+    workspace it was written in, and `origin_id` its id: names may be shared.
     """
 
     seq: int
@@ -79,6 +80,7 @@ class Memory:
     sources: tuple[str, ...] = ()
     session: str | None = None
     origin_workspace: str | None = None
+    origin_id: str | None = None
     files: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     search_keys: tuple[str, ...] = ()
@@ -113,6 +115,14 @@ class MemoryVersion:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """That a person stands by a memory as it is: through which door, and when."""
+
+    by: str
+    at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A directed relation between two memories of one store: `supersedes`, `session`, `related`."""
@@ -130,6 +140,9 @@ class Filter:
     Exclusion of a source wins over inclusion; a memory of several sources (`mixed`) is left out
     while a source filter is active unless `mixed` itself is named.
     `files` match a stored path exactly or as its folder. `valid_at` leaves out what has expired by then.
+    `undisputed` leaves out what was judged wrong or outdated more often than useful.
+    `told_in` is the id of the workspace where an assistant would be told unasked: only what was written there, or what
+    a person confirmed, is left.
     `shadowed` are rows that something nearer stands before: the branch's own word on the same subject.
     """
 
@@ -141,6 +154,8 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     valid_at: datetime | None = None
+    undisputed: bool = False
+    told_in: str | None = None
     shadowed: frozenset[int] = frozenset()
     statuses: frozenset[Status] = frozenset({Status.ACTIVE})
 

@@ -107,6 +107,7 @@ class MemoryReply(TypedDict):
     solution: NotRequired[str]
     environment: NotRequired[str]
     valid_until: NotRequired[str]
+    confirmed: NotRequired[str]
     versions: NotRequired[list[dict[str, Any]]]
     links: NotRequired[list[dict[str, str]]]
     state: NotRequired[str]
@@ -131,6 +132,19 @@ class UpdateReply(TypedDict):
     generation: int
     scope: ScopeReply
     notes: NotRequired[list[str]]
+
+
+class WaitingReply(TypedDict):
+    """What follows the person and waits for their word; `more` were left out."""
+
+    memories: list[MemoryReply]
+    more: int
+
+
+class ConfirmReply(TypedDict):
+    """The memories a person stands by from now on."""
+
+    confirmed: list[str]
 
 
 class ForgetReply(TypedDict):

@@ -67,11 +67,13 @@ class Checkout:
 class Caller:
     """Who asks, and every hint about where they stand. Built by a door, once a call.
 
+    `is_person` says that a person typed it, at a terminal of their own.
     `workspace` is what the call itself asks for; `named` is what the host's configuration says, like `--workspace`
     but for one connection (a path, a name or an id).
     """
 
     source: str
+    is_person: bool = False
     session: str | None = None
     workspace: str | None = None
     named: str | None = None

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
@@ -69,34 +69,56 @@ def note_place(home: Home, root: str, store: str, capture: str) -> None:
         write_private(path, {"capture": capture, "roots": {**there, root: entry}})
 
 
-def note_digest(home: Home, place: Place, branch: str | None, text: str, shared: str) -> None:
-    """A session at this place begins with `text` while the branch is checked out, on another one with `shared`."""
+class Line:
+    """One line of a digest: told `until` then (seconds since 1970), and only while `head` is checked out."""
+
+    __slots__ = ("head", "text", "until")
+
+    def __init__(self, text: str, until: float | None = None, head: str | None = None) -> None:
+        self.text = text
+        self.until = until
+        self.head = head
+
+
+def note_digest(home: Home, place: Place, standing: str | None, lines: Sequence[Line], shared: Sequence[Line]) -> None:
+    """A session at this place begins with `lines` while `standing` is checked out, otherwise with `shared`.
+
+    `standing` is a branch, or the commit of a detached HEAD.
+    """
     if place.store is None or place.root is None:
         return
     path = os.path.join(home, place.store, DIGEST_FILE)
     known = _read(path)
     roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
-    changed = {"shared": shared, "roots": {**roots, place.root: {"branch": branch, "text": text}}}
+    entry = {"standing": standing, "lines": [_plain(line) for line in lines]}
+    changed = {"shared": [_plain(line) for line in shared], "roots": {**roots, place.root: entry}}
     if changed != known:
         write_private(path, changed)
 
 
 def digest_of(home: Home, place: Place) -> str | None:
-    """What a session there begins with, as it was last written for what is checked out now."""
+    """What a session there begins with: what was last written for what is checked out, as far as it holds now."""
     if place.store is None or place.root is None:
         return None
     known = _read(os.path.join(home, place.store, DIGEST_FILE))
     roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
     own = roots.get(place.root)
-    if isinstance(own, dict) and own.get("branch") == _branch_at(place.root):
-        return _text(own.get("text"))
-    return _text(known.get("shared"))
+    standing = _standing_at(place.root)
+    is_own = isinstance(own, dict) and own.get("standing") == standing
+    found = cast("dict[str, Any]", own).get("lines") if is_own else known.get("shared")
+    lines = cast("list[Any]", found) if isinstance(found, list) else []
+    head = _head_at(place.root) if any(isinstance(line, dict) and "head" in line for line in lines) else None
+    return "\n".join(text for line in lines if (text := _told(line, head))) or None
 
 
-def erase_words(home: Home, store: Home) -> None:
-    """Nothing that was said or is known stays in these files; they are written anew when there is time."""
+def withdraw_digest(home: Home, store: Home) -> None:
+    """Nothing in it is told any more; it is written anew when there is time."""
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(home, store, DIGEST_FILE))
+
+
+def forget_all_said(home: Home) -> None:
+    """Nothing that was asked for stays in these files."""
     with suppress(FileNotFoundError):
         for entry in list(os.scandir(os.path.join(home, _SAID))):
             os.unlink(entry.path)
@@ -140,17 +162,55 @@ def write_private(path: str, content: Mapping[str, Any]) -> None:
         raise
 
 
-def _branch_at(root: str) -> str | None:
-    """The branch that is checked out, None on a detached HEAD. Read from the files, as git writes them."""
-    marker = os.path.join(root, ".git")
+def _plain(line: Line) -> dict[str, Any]:
+    found = {"text": line.text, "until": line.until, "head": line.head}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _told(line: object, head: str | None) -> str | None:
+    """The text of a line as it was written, if it may be told now."""
+    facts = cast("dict[str, Any]", line) if isinstance(line, dict) else {}
+    until, bound = facts.get("until"), facts.get("head")
+    if isinstance(until, int | float) and time.time() >= until:
+        return None
+    return None if bound is not None and bound != head else _text(facts.get("text"))
+
+
+def _standing_at(root: str) -> str | None:
+    """The branch that is checked out, or the commit of a detached HEAD. Read from the files, as git writes them."""
     with suppress(OSError):
-        if os.path.isfile(marker):
-            with open(marker, encoding="utf-8", errors="replace") as file:
-                marker = os.path.join(root, file.read(4096).partition("gitdir:")[2].strip())
-        with open(os.path.join(marker, "HEAD"), encoding="utf-8", errors="replace") as file:
-            head = file.read(4096).strip()
-        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+        head = _first_of(os.path.join(_git_folder(root), "HEAD"))
+        return head.removeprefix("ref: refs/heads/") or None
     return None
+
+
+def _head_at(root: str) -> str | None:
+    """The commit that is checked out: from the reference's own file, else from the file of packed ones."""
+    with suppress(OSError):
+        folder = _git_folder(root)
+        name = _first_of(os.path.join(folder, "HEAD"))
+        if not name.startswith("ref: "):
+            return name
+        name = name.removeprefix("ref: ")
+        with suppress(OSError):  # a worktree has a HEAD of its own, and the references of its repository
+            folder = os.path.join(folder, _first_of(os.path.join(folder, "commondir")))
+        with suppress(OSError):
+            return _first_of(os.path.join(folder, name))
+        with open(os.path.join(folder, "packed-refs"), encoding="utf-8", errors="replace") as file:
+            return next((line[:-1].partition(" ")[0] for line in file if line.endswith(f" {name}\n")), None)
+    return None
+
+
+def _git_folder(root: str) -> str:
+    folder = os.path.join(root, ".git")
+    if os.path.isfile(folder):
+        folder = os.path.join(root, _first_of(folder).removeprefix("gitdir:").strip())
+    return folder
+
+
+def _first_of(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(4096).strip()
 
 
 def _said_path(home: Home, source: str, session: str) -> str:

@@ -1,19 +1,23 @@
 """What hooks may do and say, kept in small files: they have no time for a database."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from memhub_mcp.domain.clock import Clock
 from memhub_mcp.hosts import hook_files
-from memhub_mcp.service.reporting import Reporting
+from memhub_mcp.hosts.hook_files import Line
+from memhub_mcp.service.digest import DigestLine, digest
 from memhub_mcp.service.scope import Scope
+from memhub_mcp.store.file import Store
 
 
 class Briefing:
     """Writes the files that hooks read. `capture` is what may be recorded."""
 
-    def __init__(self, *, home: Path, capture: str, reporting: Reporting) -> None:
+    def __init__(self, *, home: Path, capture: str, clock: Clock) -> None:
         self._home = home
         self._capture = capture
-        self._reporting = reporting
+        self._clock = clock
 
     def write(self, scope: Scope) -> None:
         """What is known at `scope`, for the next session there. What has not changed is not written."""
@@ -24,10 +28,33 @@ class Briefing:
         root = hook_files.root_of(str(checkout.root)) or str(checkout.root)
         hook_files.note_place(self._home, root, folder, self._capture)
         place = hook_files.Place(root, folder, self._capture)
-        shared = self._reporting.digest(scope, any_branch=True)
-        hook_files.note_digest(self._home, place, checkout.branch, self._reporting.digest(scope), shared)
+        now = self._clock()
+        shared = _kept(digest(scope, now, any_branch=True))
+        standing = checkout.branch or checkout.head
+        hook_files.note_digest(self._home, place, standing, _kept(digest(scope, now)), shared)
 
-    def withdraw(self, scope: Scope) -> None:
-        """Something was forgotten: these files no longer say it."""
-        for store in scope.stores():
-            hook_files.erase_words(self._home, store.workspace.directory)
+    def rewrite(self, scope: Scope, changed: Iterable[Store]) -> None:
+        """What was told from the stores `changed` may hold no longer: nobody is told it from now on.
+
+        What is left is told again here at once, elsewhere as soon as somebody works there.
+        """
+        for folder in self._folders(scope, changed):
+            hook_files.withdraw_digest(self._home, folder)
+        self.write(scope)
+
+    def erase(self, scope: Scope, changed: Iterable[Store]) -> None:
+        """Something was forgotten: these files no longer say it, nor what was asked for meanwhile."""
+        for folder in self._folders(scope, changed):
+            hook_files.withdraw_digest(self._home, folder)
+        hook_files.forget_all_said(self._home)
+
+    def _folders(self, scope: Scope, changed: Iterable[Store]) -> list[Path]:
+        """Where digests lie that may speak of these stores: what follows the person is told everywhere."""
+        stores = list(changed)
+        if any(store is scope.user for store in stores):
+            return [file.parent for file in self._home.glob(f"workspaces/*/{hook_files.DIGEST_FILE}")]
+        return [store.workspace.directory for store in stores]
+
+
+def _kept(lines: Iterable[DigestLine]) -> list[Line]:
+    return [Line(line.text, line.until.timestamp() if line.until is not None else None, line.head) for line in lines]

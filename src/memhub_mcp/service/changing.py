@@ -13,6 +13,7 @@ from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import Conflict, InvalidInput, NotFound
 from memhub_mcp.retrieval.packing import moment
 from memhub_mcp.retrieval.terms import TERMS_VERSION
+from memhub_mcp.service.confirming import note_author
 from memhub_mcp.service.drafts import check_text, content_key, subject_key
 from memhub_mcp.service.remembering import index_words
 from memhub_mcp.service.renewing import COMPACT
@@ -89,6 +90,7 @@ def update(
                 terms=TERMS_VERSION,
             )
             index_words(store, tx, memory)
+            note_author(store, tx, memory, caller, now)
         if new_status is not None and new_status is not memory.status:
             if new_status is Status.ACTIVE:
                 _retire_successors(store, tx, memory, now)

@@ -7,22 +7,26 @@ from typing import Any
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.replies import (
+    ConfirmReply,
     ForgetReply,
     GetReply,
     RecallReply,
     RememberReply,
     StatusReply,
     UpdateReply,
+    WaitingReply,
 )
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput, ScopeError
-from memhub_mcp.service import changing, promotion, remembering
+from memhub_mcp.service import changing, confirming, promotion, remembering
 from memhub_mcp.service.briefing import Briefing
+from memhub_mcp.service.digest import as_text, digest
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.reading import Question, Reading
 from memhub_mcp.service.reporting import Reporting
-from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.scope import Scope, Scopes
+from memhub_mcp.store.file import Store
 
 MAX_IDS = 20
 
@@ -60,9 +64,13 @@ class Memories:
         """Store 1 to 20 memories; see `service.remembering`."""
         named = tuple(path for memory in memories for path in _paths(memory.get("files")))
         scope = self._scopes.resolve(_with_paths(caller, named))
-        return remembering.remember(
+        reply = remembering.remember(
             scope, caller, memories, session=session, operation_key=operation_key, clock=self._clock
         )
+        superseding = [result["id"] for result in reply["results"] if result["status"] == "superseded"]
+        if superseding:
+            self._briefing.rewrite(scope, _holding(scope, superseding))
+        return reply
 
     def recall(self, caller: Caller, query: str, **asked: Any) -> RecallReply:
         """What bears on `query`; keyword arguments are the fields of `service.reading.Question`."""
@@ -101,8 +109,9 @@ class Memories:
         if_version: int | None = None,
     ) -> UpdateReply:
         """A new version, an undo, or a judgement; see `service.changing`."""
-        return changing.update(
-            self._scopes.resolve(caller),
+        scope = self._scopes.resolve(caller)
+        reply = changing.update(
+            scope,
             caller,
             id,
             text=text,
@@ -111,6 +120,8 @@ class Memories:
             if_version=if_version,
             clock=self._clock,
         )
+        self._briefing.rewrite(scope, _holding(scope, [id]))
+        return reply
 
     def promote(self, caller: Caller, ids: Sequence[str]) -> int:
         """How many memories of a branch now hold for the whole workspace; see `service.promotion`.
@@ -121,15 +132,29 @@ class Memories:
         scope = self._scopes.resolve(caller)
         if scope.store is None:
             raise ScopeError("there is no repository here; stand in one or name it with --workspace")
-        return promotion.promote(scope.store, ids, self._clock())
+        promoted = promotion.promote(scope.store, ids, self._clock())
+        self._briefing.rewrite(scope, [scope.store])
+        return promoted
 
     def forget(self, caller: Caller, ids: Sequence[str], *, confirm: bool = False) -> ForgetReply:
         """Erase memories for good, after a dry run; see `service.changing`."""
         self._maintenance.drain()
         scope = self._scopes.resolve(caller)
+        holding = _holding(scope, ids)
         reply = changing.forget(scope, ids, confirm=confirm)
         if confirm:
-            self._briefing.withdraw(scope)
+            self._briefing.erase(scope, holding)
+        return reply
+
+    def waiting(self, caller: Caller) -> WaitingReply:
+        """What follows the person and waits for their word; see `service.confirming`."""
+        return confirming.waiting(self._scopes.resolve(caller), self._clock)
+
+    def confirm(self, caller: Caller, versions: Mapping[str, int]) -> ConfirmReply:
+        """The person stands by memories, each in the version shown; see `service.confirming`. No tool calls this."""
+        scope = self._scopes.resolve(caller)
+        reply = confirming.confirm(scope, caller, versions, self._clock)
+        self._briefing.write(scope)
         return reply
 
     def status(self, caller: Caller) -> StatusReply:
@@ -139,7 +164,12 @@ class Memories:
 
     def digest(self, caller: Caller) -> str:
         """A short text about the workspace, for the start of a session."""
-        return self._reporting.digest(self._scopes.resolve(caller))
+        return as_text(digest(self._scopes.resolve(caller), self._clock()))
+
+
+def _holding(scope: Scope, ids: Sequence[str]) -> builtins.list[Store]:
+    """The stores of this scope that hold any of these memories."""
+    return [store for store in scope.stores() if store.memories.get_many(ids)]
 
 
 def _paths(files: object) -> tuple[str, ...]:

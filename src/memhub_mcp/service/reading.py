@@ -102,6 +102,7 @@ class Reading:
         packed = pack(answer.hits, question.query, limit=limit, budget_tokens=budget)
         self._code.decorate(scope, packed.hits, answer.hits, budget_tokens=budget - FRAME_TOKENS - packed.tokens)
         self._note_shown(scope, packed.hits, answer.hits)
+        _tell_origin(scope, packed.hits, answer.hits)
         mode = ModeReply(dense=answer.mode.dense, rerank=answer.mode.rerank)
         if answer.mode.why:
             mode["why"] = answer.mode.why
@@ -125,6 +126,7 @@ class Reading:
         page = self._recall.newest(places, limit=limit, cursor=question.cursor)
         packed = pack(page.hits, "", limit=limit, budget_tokens=budget)
         self._code.decorate(scope, packed.hits, page.hits, budget_tokens=0)
+        _tell_origin(scope, packed.hits, page.hits)
         now = self._clock()
         expired = {hit.id for hit in page.hits if hit.memory.is_expired(now)}
         for reply in packed.hits:
@@ -192,8 +194,25 @@ class Reading:
                     store.uses.note([hit.memory.seq], now)
 
 
+def _tell_origin(scope: Scope, replies: Sequence[HitReply], hits: Sequence[Hit]) -> None:
+    """Say of what follows the person where it was written, when that was not here."""
+    here = scope.workspace.id if scope.workspace else None
+    elsewhere = {
+        hit.id: hit.memory.origin_workspace
+        for hit in hits
+        if isinstance(hit, MemoryHit) and hit.workspace is None and hit.memory.origin_id != here
+    }
+    for reply in replies:
+        origin = elsewhere.get(reply["id"])
+        if origin is not None:
+            reply["workspace"] = origin
+
+
 def _in_full(store: Store, memory: Memory) -> MemoryReply:
     reply = describe(memory)
+    confirmation = store.confirmations.of(memory)
+    if confirmation is not None:
+        reply["confirmed"] = moment(confirmation.at)
     earlier = store.memories.versions(memory.seq)[:-1]
     if earlier:
         reply["versions"] = [

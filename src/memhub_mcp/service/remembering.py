@@ -17,6 +17,7 @@ from memhub_mcp.domain.scope import Caller, Tier
 from memhub_mcp.domain.session import SessionFact
 from memhub_mcp.errors import Conflict, InvalidInput, ScopeError
 from memhub_mcp.retrieval.terms import TERMS_VERSION, query_terms
+from memhub_mcp.service.confirming import note_author
 from memhub_mcp.service.drafts import content_key, input_hash, read_drafts, read_session, subject_key
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.wording import word_fields
@@ -171,6 +172,7 @@ class _Writer:
         equal = store.memories.find_equal(key, tier, branch, reader=tx)
         if equal is not None and equal.status is Status.ACTIVE and not equal.is_expired(self._now):
             store.memories.add_source(tx, equal.seq, self._caller.source)
+            note_author(store, tx, equal, self._caller, self._now)
             return RememberResult(id=equal.id, status="duplicate_of", other=equal.id)
         older = store.memories.find_subject(subject, tier, branch, reader=tx) if subject else []
         memory = store.memories.add(
@@ -184,6 +186,7 @@ class _Writer:
             source=self._caller.source,
             session=session,
             origin_workspace=self._scope.workspace.name if self._scope.workspace else None,
+            origin_id=self._scope.workspace.id if self._scope.workspace else None,
             content_key=key,
             subject_key=subject,
             now=self._now,
@@ -191,6 +194,7 @@ class _Writer:
             terms=TERMS_VERSION,
         )
         index_words(store, tx, memory)
+        note_author(store, tx, memory, self._caller, self._now)
         for old in older:
             store.memories.set_status(tx, old.seq, Status.SUPERSEDED, self._now)
             store.memories.link(tx, memory.seq, old.seq, "supersedes")

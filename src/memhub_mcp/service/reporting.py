@@ -1,13 +1,13 @@
-"""What memhub says about itself: status, and the digest that opens a session."""
+"""What memhub says about itself: scope, counts, modes, health."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memhub_mcp import __version__
 from memhub_mcp.capture import spool
 from memhub_mcp.domain.clock import Clock
-from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.memory import Filter
 from memhub_mcp.domain.replies import ModeReply, StatusReply
 from memhub_mcp.models.load import Models
 from memhub_mcp.service.scope import Scope
@@ -15,9 +15,6 @@ from memhub_mcp.service.serving import Serving
 from memhub_mcp.store.library import has_sqlite_vec
 
 _READINESS = ("ready", "idle", "loading", "off")
-
-DIGEST_MEMORIES = 6
-DIGEST_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +44,11 @@ class Reporting:
             reply["notes"] = list(scope.notes)
         return reply
 
-    def digest(self, scope: Scope, *, any_branch: bool = False) -> str:
-        """A few lines: where we stand, how much is known, what was learned last. `any_branch`: what all of them see."""
-        store = scope.store
-        if store is None:
-            return "No repository here: only what follows the person is remembered."
-        seen = Filter(valid_at=self.clock())
-        if not any_branch:
-            seen = replace(seen, anchors=scope.anchors(), shadowed=scope.shadowed())
-        counts = store.memories.counts_by_kind(seen)
-        known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
-        reply = scope.reply()
-        branch = None if any_branch else reply["branch"]
-        place = f"{reply['workspace']}" + (f" on {branch}" if branch else "")
-        lines = [f"memhub · {place}: {known}; {store.commits.count()} commits indexed."]
-        lines += [_line(memory) for memory in store.memories.newest(seen, before=None, limit=DIGEST_MEMORIES)]
-        return "\n".join(lines)
-
     def _counts(self, scope: Scope) -> dict[str, Any]:
         counts: dict[str, Any] = {"user": scope.user.memories.count(Filter())}
+        waiting = scope.user.confirmations.count_waiting(self.clock())
+        if waiting:
+            counts["unconfirmed"] = waiting
         store = scope.store
         if store is not None:
             kinds = store.memories.counts_by_kind(Filter(anchors=scope.anchors()))
@@ -96,9 +79,3 @@ class Reporting:
         if not has_sqlite_vec():
             found.append("sqlite-vec does not load here: vectors are compared in numpy")
         return found
-
-
-def _line(memory: Memory) -> str:
-    text = " ".join(memory.text.split())
-    short = text if len(text) <= DIGEST_CHARACTERS else text[: DIGEST_CHARACTERS - 1] + "…"
-    return f"- {memory.kind} {memory.id} ({memory.created_at:%Y-%m-%d}, {memory.source}): {short}"

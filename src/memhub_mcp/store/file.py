@@ -11,6 +11,7 @@ from memhub_mcp.store import commits, edits, memories
 from memhub_mcp.store.anchors import Anchors
 from memhub_mcp.store.branches import Branches
 from memhub_mcp.store.commits import Commits
+from memhub_mcp.store.confirmations import Confirmations
 from memhub_mcp.store.connection import Database, Transaction
 from memhub_mcp.store.edits import Edits
 from memhub_mcp.store.landings import Landings
@@ -35,6 +36,7 @@ class Store:
         self.db = db
         self.workspace = workspace
         self.memories = Memories(db)
+        self.confirmations = Confirmations(db)
         self.words = Words(db)
         self.vectors = Vectors(db, clock)
         self.token_bits = TokenBits(db)

@@ -9,6 +9,8 @@ _MIXED = "mixed"
 _IN_LIST = "IN (SELECT value FROM json_each(?))"
 _NONE_OF = f"""NOT EXISTS (
     SELECT 1 FROM json_each(iif(json_valid(m.sources), m.sources, '[]')) WHERE value {_IN_LIST})"""
+_OWN_OR_CONFIRMED = """(m.origin_id = ? OR EXISTS (
+    SELECT 1 FROM confirmation AS c WHERE c.memory = m.seq AND c.version = m.version))"""
 _FILES = """m.seq IN (
     SELECT f.memory FROM json_each(?) AS wanted JOIN memory_file AS f
     ON f.path = wanted.value OR (f.path >= wanted.value || '/' AND f.path < wanted.value || '0'))"""
@@ -35,6 +37,10 @@ def conditions(filter_: Filter) -> tuple[str, list[str | int]]:
         narrow("m.updated_at <= ?", to_micros(filter_.until))
     if filter_.valid_at is not None:
         narrow("(m.valid_until IS NULL OR m.valid_until > ?)", to_micros(filter_.valid_at))
+    if filter_.undisputed:
+        narrow("m.wrong + m.outdated <= m.useful")
+    if filter_.told_in is not None:
+        narrow(_OWN_OR_CONFIRMED, filter_.told_in)
     if filter_.shadowed:
         narrow(f"m.seq NOT {_IN_LIST}", to_json(sorted(filter_.shadowed)))
     folders = [folder_path(path) for path in filter_.files]

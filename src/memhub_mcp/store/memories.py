@@ -24,7 +24,8 @@ from memhub_mcp.store.values import (
 _PAGE = 500
 _COLUMNS = """m.seq, m.id, m.version, m.kind, m.tier, m.status, m.text, m.subject, m.branch, m.anchor, m.commit_sha,
     m.sources, m.session, m.origin_workspace, m.files, m.symbols, m.search_keys, m.solution, m.environment,
-    m.created_at, m.updated_at, m.valid_until, m.last_used_at, m.generation, m.useful, m.wrong, m.outdated"""
+    m.created_at, m.updated_at, m.valid_until, m.last_used_at, m.generation, m.useful, m.wrong, m.outdated,
+    m.origin_id"""
 _SELECT = f"SELECT {_COLUMNS} FROM memory AS m"
 _BY_IDS = f"{_SELECT} WHERE m.id IN (SELECT value FROM json_each(?))"
 _BY_SEQS = f"{_SELECT} WHERE m.seq IN (SELECT value FROM json_each(?))"
@@ -35,14 +36,14 @@ _SUBJECT = f"""{_SELECT} WHERE m.subject_key = ? AND m.tier = ? AND (m.tier <> '
 
 _ADD = f"""INSERT INTO memory (id, kind, tier, text, content_key, subject, subject_key, anchor, branch, commit_sha,
     sources, source, session, origin_workspace, files, symbols, search_keys, solution, environment,
-    created_at, updated_at, valid_until, generation, redaction, terms)
-    VALUES ({marks(25)})"""
+    created_at, updated_at, valid_until, generation, redaction, terms, origin_id)
+    VALUES ({marks(26)})"""
 _ADD_VERSION = "INSERT INTO memory_version (memory, version, text, source, created_at) VALUES (?, ?, ?, ?, ?)"
 _ADD_FILE = "INSERT OR IGNORE INTO memory_file (path, memory) VALUES (?, ?)"
 _SOURCES = "SELECT sources FROM memory WHERE seq = ?"
 _SET_SOURCES = "UPDATE memory SET sources = ?, source = ? WHERE seq = ?"
 _SET_TEXT = """UPDATE memory SET version = ?, text = ?, content_key = ?, updated_at = ?, generation = ?, redaction = ?,
-    terms = ? WHERE seq = ?"""
+    terms = ?, wrong = 0, outdated = 0 WHERE seq = ?"""
 _SET_STATUS = "UPDATE memory SET status = ?, updated_at = ?, generation = ? WHERE seq = ?"
 _MARK_USED = "UPDATE memory SET last_used_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
 _VERSIONS = "SELECT version, text, source, created_at FROM memory_version WHERE memory = ? ORDER BY version"
@@ -92,6 +93,7 @@ class Memories:
         now: datetime,
         redaction: int,
         terms: int = 0,
+        origin_id: str | None = None,
     ) -> Memory:
         """The memory that `draft` became: its row, its first version, its files.
 
@@ -127,6 +129,7 @@ class Memories:
                 tx.generation,
                 redaction,
                 terms,
+                origin_id,
             ),
         )
         seq = tx.last_id
@@ -185,7 +188,7 @@ class Memories:
         redaction: int = 0,
         terms: int = 0,
     ) -> Memory:
-        """`memory` with another text as its next version. Words and vectors are the caller's to renew.
+        """`memory` with another text as its next version, not judged yet. Words and vectors are the caller's to renew.
 
         `redaction` and `terms` are the versions of the rules that text and words are made by; 0 is not known.
         """
@@ -334,6 +337,7 @@ def decode(row: Row) -> Memory:
         useful=row[24],
         wrong=row[25],
         outdated=row[26],
+        origin_id=row[27],
     )
 
 
