@@ -1,11 +1,13 @@
 """The door itself: help, usage, exit codes, streams."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 
 import pytest
+from git_steps import git_init
 from tests.cli.conftest import SCRIPT
 
 from memhub_mcp import __version__
@@ -83,6 +85,24 @@ def test_a_reader_that_leaves_early_is_no_error(environment):
     ended = subprocess.run([SCRIPT, "--help"], env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert ended.stderr == b""
+
+
+def test_an_answer_by_words_alone_ends_well_while_the_model_is_still_loading(environment, tmp_path):
+    code = (
+        "from memhub_mcp.models import minilm\n"
+        "load = minilm.load_minilm\n"
+        "def never_done(**options):\n"
+        "    while True:\n"
+        "        load(**options)\n"
+        "minilm.load_minilm = never_done\n"
+        "from memhub_mcp.cli.main import script\n"
+        "script()\n"
+    )
+    git = git_init(tmp_path / "shop")
+    asked = [sys.executable, "-c", code, "recall", "anything", "--json"]
+    ended = subprocess.run(asked, cwd=git.root, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert json.loads(ended.stdout)["mode"]["dense"] == "loading"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such terminals there")

@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 from memhub_mcp.cli.words import COMMON, leading_options
 
@@ -41,6 +42,22 @@ _HELP_END = """\
   --version              print the version
 
 `memhub-mcp VERB --help` explains a verb. Begin with `memhub-mcp init` inside a repository."""
+
+
+def script() -> NoReturn:
+    """The installed command: `main`, then the end of the process.
+
+    A model that is still being loaded, in a daemon thread, is left: native code that comes back to an interpreter
+    which is ending would abort the process.
+    """
+    code = main()
+    threading = sys.modules.get("threading")
+    if threading is not None and any(thread.daemon for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(argv: list[str] | None = None) -> int:
