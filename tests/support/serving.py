@@ -116,6 +116,13 @@ class WebServer:
 def web_server(site: Site, transport: str, *words: str) -> Iterator[WebServer]:
     """A server on a free port of this machine."""
     process = site.start("--transport", transport, "--port", "0", *words, stdin=subprocess.DEVNULL)
+    with listening(process, site) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def listening(process: subprocess.Popen[bytes], site: Site) -> Iterator[WebServer]:
+    """The server that `process` is about to be; it ends with the block."""
     try:
         assert process.stderr is not None
         said = process.stderr.readline().decode()

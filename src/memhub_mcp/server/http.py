@@ -8,6 +8,7 @@ import contextlib
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -52,8 +53,11 @@ def serve_http(
     names: tuple[str, ...] = (),
     home: str | None = None,
     workspace: str | None = None,
+    build: Callable[[Door, Settings], Server[Any]] = build_server,
 ) -> None:
     """Answers hosts until the process is told to end; where, and with which token, is said on stderr.
+
+    `build` makes what answers behind this door.
 
     Raises:
         HomeError: the data directory cannot be used.
@@ -64,7 +68,7 @@ def serve_http(
     token = read_token(settings.home)
     bound = _bind(host, port)
     door = Door(partial(open_hub, settings))
-    application = Guard(_application(transport, build_server(door, settings)), token=token, bound_to=host, names=names)
+    application = Guard(_application(transport, build(door, settings)), token=token, bound_to=host, names=names)
     where = f"{_url(bound, host)}{ENDPOINTS[transport]}"
     print(f"memhub-mcp: {where}, token in {settings.home / 'run' / 'token'}", file=sys.stderr, flush=True)
     for name in ("SIGTERM", "SIGINT"):  # uvicorn ends on them, then raises them again
