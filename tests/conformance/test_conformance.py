@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from npm_clients import CONFORMANCE, NEXT_CONFORMANCE, NODE, needs, run_node
+from real_clients import CONFORMANCE, NEXT_CONFORMANCE, NODE, needs, run_node
 from serving import Site, listening, web_server
 from token_proxy import with_token
 

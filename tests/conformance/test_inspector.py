@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from npm_clients import INSPECTOR, NODE, needs, run_node
+from real_clients import INSPECTOR, NODE, needs, run_node
 from serving import Site, command, web_server
 
 CALLS: dict[str, dict[str, Any]] = {

