@@ -326,11 +326,13 @@ def test_a_binary_file_lists_its_commits(repo: GitRepository, indexed: Asker) ->
 
 def test_what_was_erased_is_not_shown_again(repo: GitRepository, indexed: Asker) -> None:
     repo.commit("start", {"a.py": module(send="return 1")})
-    repo.commit("Use the marker-7788", {"a.py": module(send="return 'marker-7788'")})
-    repo.commit("without it", {"a.py": module(send="return 2")})
+    marked = repo.commit("Use the marker-7788", {"a.py": module(send="return 'marker-7788'")})
+    without = repo.commit("without it", {"a.py": module(send="return 2")})
     indexed.index()
-    store = indexed.hub.scopes.resolve(indexed.caller).store
-    assert store is not None
-    with store.write() as tx:
-        store.commits.erase_matching(tx, "marker-7788")
+    reply = indexed.hub.memories.forget(indexed.caller, [marked[:12]])
+    [line] = reply["memories"]
+    assert (line["id"], line["kind"], line["preview"]) == (marked, "commit", "Use the marker-7788")
+    assert any(without in note for note in reply.get("notes", []))  # it holds what it removed
+    indexed.hub.memories.forget(indexed.caller, [marked[:12], without], confirm=True)
+    assert not indexed.hub.memories.recall(indexed.caller, "marker-7788")["hits"]
     assert "marker-7788" not in json.dumps(indexed.ask(path="a.py", symbol="send"))

@@ -154,6 +154,23 @@ def test_a_replayed_hook_changes_nothing(repo: GitRepository, session: Session) 
     assert len(session.versions(path="app.py", symbol="send")) == 2
 
 
+def test_an_edit_that_was_forgotten_is_gone_from_the_chain_and_every_file(
+    repo: GitRepository, session: Session, tmp_path: Path
+) -> None:
+    repo.commit("start", {"app.py": module(send="return 1")})
+    session.edit("app.py", module(send="return 'zirconium'"), "use zirconium for a moment", minute=1)
+    session.edit("app.py", module(send="return 2"), "no, two", minute=2)
+    _, tried, replaced = [line.get("edits") for line in session.versions(path="app.py", symbol="send")]
+    reply = session.hub.memories.forget(session.caller, tried)
+    [line] = reply["memories"]
+    assert (line["kind"], line["path"], line["preview"]) == ("edit", "app.py", "use zirconium for a moment")
+    assert any(replaced[0] in note for note in reply.get("notes", []))  # it holds what it replaced
+    session.hub.memories.forget(session.caller, [*tried, *replaced], confirm=True)
+    assert [line.get("said") for line in session.versions(path="app.py", symbol="send")] == [None, None]
+    assert not [file for file in (tmp_path / "home").rglob("*") if file.is_file() and b"zirconium" in file.read_bytes()]
+    assert not session.edit("app.py", module(send="return 'zirconium'"), "again", minute=1, call="call-1")
+
+
 def test_an_uncommitted_edit_is_seen_from_its_own_branch(repo: GitRepository, session: Session) -> None:
     repo.commit("Start", {"app.py": module(send="return 1")})
     repo.git("checkout", "-q", "-b", "side")

@@ -314,8 +314,8 @@ def holding(folder: Path, text: str) -> list[Path]:
 
 def test_what_was_erased_on_request_is_not_indexed_again(desk: Desk) -> None:
     store = store_of(desk)
-    with store.write() as tx:
-        store.commits.erase_matching(tx, "start the shop")
+    [commit] = desk.recall("start the shop")
+    desk.hub.memories.forget(desk.caller, [commit], confirm=True)
     desk.hub.reindexing.rebuild(store)
     assert desk.recall("app.py") == desk.recall("start the shop") == []
 

@@ -198,3 +198,16 @@ def test_a_file_behind_a_link_lies_elsewhere(desk: Desk, repo: GitRepository, tm
     lines = [claude.person("go"), *claude.edit("c1", f"{repo.root}/link/a.py", "a\n", "a", "b")]
     reply = desk.hub.importing.import_file(desk.caller, write_lines(tmp_path / "s1.jsonl", *lines))
     assert (reply["edits"], reply.get("outside")) == (0, 1)
+
+
+def test_a_forgotten_session_takes_its_requests_along(desk: Desk, repo: GitRepository, tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "s1.jsonl", *talk(str(repo.root)))
+    desk.hub.importing.import_file(desk.caller, file)
+    (fact,) = facts(desk)
+    desk.hub.memories.forget(desk.caller, [fact["id"]], confirm=True)
+    desk.hub.importing.import_file(desk.caller, file)
+    assert facts(desk) == []
+    (chain,) = desk.hub.history.code_history(desk.caller, path="app.py")["chains"]
+    assert len([version for version in chain["versions"] if version.get("edits")]) == 2
+    home = tmp_path / "memhub-home"
+    assert not [file for file in home.rglob("*") if file.is_file() and b"the gateway drops" in file.read_bytes()]

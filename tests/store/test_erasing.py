@@ -83,6 +83,6 @@ def test_no_byte_of_an_erased_edit_or_commit_stays(home: Path, store: Store) -> 
         store.edits.add(tx, event, id="e1", identity=b"1", branch=MARKER, head=None, session=None)
     assert files_holding(home, MARKER)
     with store.write() as tx:
-        store.edits.erase(tx, store.edits.holding(MARKER))
+        store.edits.erase(tx, ["e1"])
     assert store.compact()
     assert files_holding(home, MARKER) == []

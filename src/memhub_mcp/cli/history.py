@@ -104,4 +104,5 @@ def _facts(version: Mapping[str, Any]) -> list[str]:
     facts += [f"same as {version['same_as']}"] if "same_as" in version else []
     facts += [f"reverted by {version['reverted_by']}"] if "reverted_by" in version else []
     facts += [f"on {version['branch']}"] if "branch" in version else []
+    facts += version.get("edits", [])
     return facts + [name for name in ("merge", "binary", "uncommitted", "current") if version.get(name)]

@@ -1,36 +1,21 @@
-"""New versions, undo, judgements, and forgetting."""
+"""New versions, undo and judgements."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from memhub_mcp.capture.redact import REDACTION_VERSION, redact
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.memory import Draft, Feedback, Memory, Status
-from memhub_mcp.domain.replies import ForgetReply, UpdateReply
+from memhub_mcp.domain.replies import UpdateReply
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import Conflict, InvalidInput, NotFound
-from memhub_mcp.retrieval.packing import moment
 from memhub_mcp.retrieval.terms import TERMS_VERSION
 from memhub_mcp.service.confirming import note_author
 from memhub_mcp.service.drafts import check_text, content_key, subject_key
 from memhub_mcp.service.remembering import index_words
-from memhub_mcp.service.renewing import COMPACT
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
-
-UNREACHABLE = (
-    "git objects and commit messages",
-    "backups made before today",
-    "the host's own transcripts",
-)
-STILL_IN_LOG = (
-    "another process was reading: the text is gone from the store, and leaves its log file when a memhub has time,"
-    " or when the last one ends"
-)
-PREVIEW_CHARACTERS = 160
 
 
 def find_memory(scope: Scope, memory_id: str) -> tuple[Store, Memory]:
@@ -120,56 +105,6 @@ def _retire_successors(store: Store, tx: Transaction, memory: Memory, now: datet
         if other.seq != memory.seq:
             store.memories.set_status(tx, other.seq, Status.SUPERSEDED, now)
             store.memories.link(tx, memory.seq, other.seq, "supersedes")
-
-
-def forget(scope: Scope, ids: Sequence[str], *, confirm: bool) -> ForgetReply:
-    """What would be erased, or with `confirm` the erasing itself: all versions, words, vectors and links.
-
-    Raises:
-        InvalidInput: no ids.
-        NotFound: one of the ids is not here; nothing was erased.
-    """
-    if not ids:
-        raise InvalidInput("ids is empty; name the memories to forget")
-    found = [find_memory(scope, memory_id) for memory_id in dict.fromkeys(ids)]
-    listed: list[dict[str, Any]] = [_receipt_line(store, memory, confirm) for store, memory in found]
-    notes = list(scope.notes)
-    if confirm:
-        stores = {id(store): store for store, _ in found}.values()
-        emptied = [_erase(store, [memory for holder, memory in found if holder is store]) for store in stores]
-        if not all(emptied):
-            notes.append(STILL_IN_LOG)
-    reply = ForgetReply(erased=confirm, memories=listed, unreachable=list(UNREACHABLE), scope=scope.reply())
-    if not confirm:
-        notes.append("nothing was erased yet; call again with confirm=true to erase for good")
-    if notes:
-        reply["notes"] = notes
-    return reply
-
-
-def _receipt_line(store: Store, memory: Memory, erased: bool) -> dict[str, Any]:
-    line: dict[str, Any] = {"id": memory.id, "kind": memory.kind.value, "at": moment(memory.created_at)}
-    line["versions"] = len(store.memories.versions(memory.seq))
-    if not erased:
-        # The receipt of an erasure must not keep what was erased.
-        line["preview"] = memory.text[:PREVIEW_CHARACTERS]
-    return line
-
-
-def _erase(store: Store, memories: Sequence[Memory]) -> bool:
-    """Erase; whether no byte is left in a file."""
-    with store.write() as tx:
-        for memory in memories:
-            for version in store.memories.versions(memory.seq):
-                draft = Draft(text=version.text, solution=memory.solution, environment=memory.environment)
-                store.memories.tombstone(tx, content_key(draft))
-        store.memories.erase(tx, [memory.seq for memory in memories])
-        store.operations.blank(tx, [memory.id for memory in memories])
-    if store.compact():
-        return True
-    with store.write() as tx:
-        store.renewal.begin(tx, COMPACT)
-    return False
 
 
 def _status(status: str | None) -> Status | None:

@@ -178,7 +178,7 @@ def _own(touch: _Touch, branch: str | None) -> Version:
 
 def _request(edit: Edit) -> Request:
     event = edit.event
-    return Request(source=event.source, said=event.said, at=event.time, session=edit.session)
+    return Request(source=event.source, said=event.said, at=event.time, session=edit.session, edit=edit.id)
 
 
 def _rows(text: str) -> list[str]:

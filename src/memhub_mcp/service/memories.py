@@ -18,7 +18,7 @@ from memhub_mcp.domain.replies import (
 )
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput, ScopeError
-from memhub_mcp.service import changing, confirming, promotion, remembering
+from memhub_mcp.service import changing, confirming, forgetting, promotion, remembering
 from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.digest import as_text, digest
 from memhub_mcp.service.indexing import Indexing
@@ -137,11 +137,11 @@ class Memories:
         return promoted
 
     def forget(self, caller: Caller, ids: Sequence[str], *, confirm: bool = False) -> ForgetReply:
-        """Erase memories for good, after a dry run; see `service.changing`."""
+        """Erase memories, edits and commits for good, after a dry run; see `service.forgetting`."""
         self._maintenance.drain()
         scope = self._scopes.resolve(caller)
         holding = _holding(scope, ids)
-        reply = changing.forget(scope, ids, confirm=confirm)
+        reply = forgetting.forget(scope, ids, confirm=confirm)
         if confirm:
             self._briefing.erase(scope, holding)
         return reply
@@ -168,8 +168,8 @@ class Memories:
 
 
 def _holding(scope: Scope, ids: Sequence[str]) -> builtins.list[Store]:
-    """The stores of this scope that hold any of these memories."""
-    return [store for store in scope.stores() if store.memories.get_many(ids)]
+    """The stores of this scope that hold any of these: edits and commits are always the workspace's."""
+    return [store for store in scope.stores() if store is scope.store or store.memories.get_many(ids)]
 
 
 def _paths(files: object) -> tuple[str, ...]:

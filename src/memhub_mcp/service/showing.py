@@ -18,6 +18,7 @@ from memhub_mcp.service.versions import Chain, Version
 SHORT_SHA = 12
 SAID_CHARACTERS = 500
 _SUBJECT_CHARACTERS = 120
+_MOST_EDITS = 3
 _CODE_LINES = 12
 _LATEST_CODE_LINES = 40
 _CODE_CHARACTERS = 2_000
@@ -131,6 +132,7 @@ def _line(chain: Chain, number: int) -> dict[str, Any]:
         "subject": escape(version.subject or "")[:_SUBJECT_CHARACTERS],
         "said": escape(" / ".join(dict.fromkeys(each.said for each in requests if each.said)))[:SAID_CHARACTERS],
         "source": ", ".join(dict.fromkeys(each.source for each in requests)),
+        "edits": [each.edit for each in requests if each.edit][-_MOST_EDITS:],
         "path": escape(version.path) if version.path != chain.path else None,
         "moved_from": escape(revision.old_path)
         if revision and revision.old_path and revision.old_path != revision.path
@@ -143,7 +145,7 @@ def _line(chain: Chain, number: int) -> dict[str, Any]:
         "uncommitted": version.uncommitted,
         "current": version.current,
     }
-    return {key: value for key, value in line.items() if value not in (None, "", False)}
+    return {key: value for key, value in line.items() if value not in (None, "", False, [])}
 
 
 def cut(lines: Sequence[str], most: int) -> list[str]:

@@ -8,12 +8,13 @@ from memhub_mcp.domain.revision import ChangeKind, Revision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Who asked for a change, in which words, through which host."""
+    """Who asked for a change, in which words, through which host; `edit` is the id of the edit that was captured."""
 
     source: str
     said: str | None
     at: datetime
     session: str | None = None
+    edit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,6 @@ _PAGE = "SELECT seq FROM git_commit WHERE seq > ? ORDER BY seq LIMIT 200"
 _ALL = "SELECT seq, sha FROM git_commit ORDER BY seq"
 _COUNT = "SELECT count(*) FROM git_commit"
 _OUTDATED = "SELECT sha FROM git_commit WHERE redaction < ? ORDER BY committed_at DESC LIMIT ?"
-_TEXTS = "SELECT seq, message, patch FROM git_commit WHERE note IS NOT ?"
 _REMOVE = "DELETE FROM git_commit WHERE sha IN (SELECT value FROM json_each(?))"
 _SEQS = "SELECT seq FROM git_commit WHERE sha IN (SELECT value FROM json_each(?))"
 _BLANK = "UPDATE git_commit SET message = '', author = '', patch = ?, note = ? WHERE seq = ?"
@@ -87,11 +86,16 @@ class Commits:
                 self._add_changes(tx, seq, commit.changes)
                 self.words.index(tx, seq, fields)
 
-    def get(self, sha_or_prefix: str) -> Commit | None:
-        """The one commit whose id begins so; None when there is none, or more than one."""
+    def find(self, sha_or_prefix: str) -> int | None:
+        """The row of the one commit whose id begins so; None when there is none, or more than one."""
         prefix = sha_or_prefix.lower()
         rows = self._db.read(_BY_PREFIX, (prefix, prefix + "g"))
-        return self.get_many(rows[0]).get(rows[0][0]) if len(rows) == 1 else None
+        return rows[0][0] if len(rows) == 1 else None
+
+    def get(self, sha_or_prefix: str) -> Commit | None:
+        """The one commit whose id begins so; None when there is none, or more than one."""
+        seq = self.find(sha_or_prefix)
+        return self.get_many((seq,)).get(seq) if seq is not None else None
 
     def get_many(self, seqs: Iterable[int]) -> dict[int, Commit]:
         """The commits at these rows, by row. A row that cannot be understood is left out."""
@@ -143,12 +147,11 @@ class Commits:
         self.words.remove(tx, [seq for (seq,) in tx.read(_SEQS, (wanted,))])
         tx.run(_REMOVE, (wanted,))
 
-    def erase_matching(self, tx: Transaction, text: str) -> int:
-        """Blank message and patch of commits that hold `text`; they stay known, so indexing does not bring it back."""
-        blanked = [seq for seq, message, patch in tx.read(_TEXTS, (ERASED,)) if _holds(text, message, patch)]
-        self.words.remove(tx, blanked)
-        tx.run_many(_BLANK, ((pack_text(""), ERASED, seq) for seq in blanked))
-        return len(blanked)
+    def erase(self, tx: Transaction, seqs: Sequence[int]) -> None:
+        """Blank author, message and patch of commits; they stay known, so indexing does not bring them back."""
+        self.words.remove(tx, seqs)
+        tx.run_many(_BLANK, ((pack_text(""), ERASED, seq) for seq in seqs))
+        _ = tx.generation
 
     def state(self, key: str, *, reader: Reader | None = None) -> str | None:
         """What indexing noted under `key`."""
@@ -232,10 +235,3 @@ def _change(row: Row) -> FileChange:
         hunks=unpack_hunks(hunks),
         parent=parent,
     )
-
-
-def _holds(text: str, message: str, patch: bytes) -> bool:
-    try:
-        return text in message or text in unpack_text(patch)
-    except ValueError:
-        return False

@@ -13,7 +13,7 @@ _COLUMNS = """id, source, session, host_session, tool, tool_call, turn, ordinal,
     said, hash_after, hunks, body, time, generation"""
 _ADD = f"INSERT INTO edit (identity, {_COLUMNS}) VALUES ({marks(20)})"
 _SELECT = f"SELECT {_COLUMNS} FROM edit"
-_IS_KNOWN = "SELECT 1 FROM edit WHERE identity = ?"
+_IS_KNOWN = "SELECT 1 FROM edit WHERE identity = ?1 UNION ALL SELECT 1 FROM tombstone WHERE content_key = ?1"
 _BY_PATH = f"{_SELECT} WHERE path = ? ORDER BY seq DESC LIMIT ?"
 _OF_SESSION = f"{_SELECT} WHERE session = ? ORDER BY seq LIMIT ?"
 _PAGE = f"SELECT seq, {_COLUMNS} FROM edit WHERE seq > ? ORDER BY seq LIMIT 50"
@@ -22,8 +22,12 @@ _STALE = "SELECT seq FROM edit WHERE redaction < ? ORDER BY seq DESC LIMIT ?"
 _BY_SEQS = f"SELECT seq, {_COLUMNS} FROM edit WHERE seq IN (SELECT value FROM json_each(?))"
 _REPLACE = "UPDATE edit SET said = ?, body = ? WHERE seq = ?"
 _MARK = "UPDATE edit SET redaction = ? WHERE seq IN (SELECT value FROM json_each(?))"
-_TEXTS = "SELECT id, said, body FROM edit"
+_GET = f"{_SELECT} WHERE id = ?"
+_BURY = """INSERT OR IGNORE INTO tombstone (content_key)
+    SELECT identity FROM edit WHERE id IN (SELECT value FROM json_each(?))"""
 _ERASE = "DELETE FROM edit WHERE id IN (SELECT value FROM json_each(?))"
+_ERASE_REQUESTS = """UPDATE edit SET said = NULL WHERE session IN
+    (SELECT id FROM session WHERE fact IN (SELECT value FROM json_each(?)))"""
 
 
 class Edits:
@@ -43,7 +47,7 @@ class Edits:
         head: str | None,
         session: str | None,
     ) -> bool:
-        """Keep an edit; False when one with this identity is already there. `session` is our id of its session."""
+        """Keep an edit; False when one of this identity is there or was erased. `session` is our id of its session."""
         if tx.read(_IS_KNOWN, (identity,)):
             return False
         tx.run(
@@ -73,6 +77,10 @@ class Edits:
         )
         return True
 
+    def get(self, id: str) -> Edit | None:
+        """One edit by its id."""
+        return next(iter(_understood(self._db.read(_GET, (id,)))), None)
+
     def by_path(self, path: str, limit: int) -> list[Edit]:
         """The latest edits of `path`, newest first. A row that cannot be understood is left out."""
         return _understood(self._db.read(_BY_PATH, (storable(path), limit)))
@@ -82,7 +90,7 @@ class Edits:
         return _understood(self._db.read(_OF_SESSION, (session, limit)))
 
     def is_known(self, identity: bytes) -> bool:
-        """Whether an edit of this identity is kept."""
+        """Whether an edit of this identity is kept, or was erased."""
         return bool(self._db.read(_IS_KNOWN, (identity,)))
 
     def walk(self) -> Iterator[Edit]:
@@ -115,13 +123,16 @@ class Edits:
         tx.run(_MARK, (redaction, to_json(seqs)))
 
     def erase(self, tx: Transaction, ids: Iterable[str]) -> None:
-        """Remove edits. `Store.compact` afterwards clears the files."""
-        tx.run(_ERASE, (to_json(ids),))
+        """Remove edits, and keep a replay from bringing them back. `Store.compact` afterwards clears the files."""
+        given = to_json(ids)
+        tx.run(_BURY, (given,))
+        tx.run(_ERASE, (given,))
         _ = tx.generation
 
-    def holding(self, text: str) -> list[str]:
-        """The ids of edits whose texts or request hold `text`."""
-        return [id_ for id_, said, body in self._db.read(_TEXTS) if text in (said or "") or _holds(text, body)]
+    def erase_requests(self, tx: Transaction, facts: Iterable[int]) -> int:
+        """Remove what was asked for in the sessions whose one fact is at one of these rows; from how many edits."""
+        tx.run(_ERASE_REQUESTS, (to_json(facts),))
+        return tx.changes
 
 
 def _understood(rows: Iterable[Row]) -> list[Edit]:
@@ -151,13 +162,6 @@ def _body(event: EditEvent) -> bytes:
         "content_after": event.content_after,
     }
     return pack_text(json.dumps(texts))
-
-
-def _holds(text: str, body: bytes) -> bool:
-    try:
-        return any(text in part for part in json.loads(unpack_text(body)).values() if part is not None)
-    except ValueError:
-        return False
 
 
 def _edit(row: Row) -> Edit:

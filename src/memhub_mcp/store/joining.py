@@ -62,6 +62,8 @@ def join(tx: Transaction, source: Database) -> Joined:
         if row["fact"] in memories:
             tx.run(_SET_FACT, (memories[row["fact"]], row["fact_drafted"], sessions[row["id"]]))
     for row in _rows(source, "edit"):
+        if tx.run(_FORGOTTEN, (row["identity"],)):
+            continue
         changed = {"session": sessions.get(row["session"]), "generation": tx.generation}
         _insert(tx, "edit", {**row, **changed}, without="seq")
     for row in _rows(source, "landing"):
