@@ -220,11 +220,14 @@ def test_a_head_that_is_nonsense_is_said_and_nothing_falls(ada: Person, tmp_path
 
 def test_a_repository_without_its_objects_keeps_its_memory(ada: Person, tmp_path: Path) -> None:
     git = git_init(tmp_path / "torn")
-    git.commit("one")
+    head = git.commit("one")
     ada.remember(git.root, "kept")
     objects = git.root / ".git" / "objects"
     objects.rename(tmp_path / "objects")
     objects.mkdir()
+    told = ada.at(git.root).reply()
+    assert (told["branch"], told["head"]) == ("main", head)
+    assert told.get("repo") == "limited(the commit at its HEAD is missing)"
     assert ada.sees(git.root) == {"kept"}
     objects.rmdir()
     (tmp_path / "objects").rename(objects)

@@ -34,7 +34,7 @@ def checkout_of(layout: Layout) -> Checkout:
     """The checkout of a repository that was found. One that libgit2 cannot read says why, and is read another way."""
     history, limited = _history_of(layout)
     try:
-        reading = _read(history, read_config(layout.common_dir / "config")) if history else _read_by_hand(layout)
+        reading = _read(history, layout) if history else _read_by_hand(layout)
     except RepoError as error:
         limited = limited or str(error)
         reading = _read_by_hand(layout)
@@ -73,12 +73,14 @@ def _printable(name: str | None) -> str | None:
     return printable(name) if name else None
 
 
-def _read(history: History, config: Mapping[str, str]) -> _Reading:
+def _read(history: History, layout: Layout) -> _Reading:
     branch = _branch_of(history.symbolic("HEAD"))
     head = history.tip("HEAD")
     if branch is None and head is None:
         raise RepoError("its HEAD leads nowhere")
-    return _Reading(branch, head, _default_branch(history, config, branch))
+    if head is None and _resolve_by_hand(layout, f"{HEADS}{branch}"):
+        raise RepoError("the commit at its HEAD is missing")
+    return _Reading(branch, head, _default_branch(history, read_config(layout.common_dir / "config"), branch))
 
 
 def _default_branch(history: History, config: Mapping[str, str], current: str | None) -> str | None:
