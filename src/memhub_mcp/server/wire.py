@@ -2,17 +2,21 @@
 
 import json
 import os
+import select
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from threading import Thread, current_thread
 from typing import Any
 
+from memhub_mcp.errors import MemhubError
+
 if sys.platform != "win32":
     import fcntl
 
 MAX_LINE_BYTES = 1 << 27
-"""What is kept of one line. 20 texts of 1 MiB, every character escaped, fit; what is cut off is no JSON any more."""
+"""The longest line that is read: 20 texts of 1 MiB, every character escaped, fit. A longer one is cut and refused."""
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
@@ -32,8 +36,14 @@ class Wire:
 
         Afterwards file descriptor 0 is empty and 1 is stderr, so that neither a stray print, nor a C library,
         nor a child can read a message or write between two of them.
+
+        Raises:
+            MemhubError: there is no stdin, or no stdout.
         """
-        wire = cls(_above_standard(_STDIN), _above_standard(_STDOUT))
+        try:
+            wire = cls(_above_standard(_STDIN), _above_standard(_STDOUT))
+        except OSError as error:
+            raise MemhubError("serve speaks over stdin and stdout, and one of them is closed") from error
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, _STDIN)
         try:
@@ -52,7 +62,7 @@ class Wire:
                 line += part
                 yield bytes(line)
                 line.clear()
-            if len(line) < MAX_LINE_BYTES:
+            if len(line) <= MAX_LINE_BYTES:
                 line += rest
         if line:
             yield bytes(line)
@@ -73,17 +83,27 @@ class Wire:
             self._writer.join(timeout_s)
 
     def _read(self) -> bytes:
-        try:
-            return os.read(self._incoming, 1 << 16)
-        except OSError:  # the terminal or the pipe broke: nobody speaks any more
-            return b""
+        while True:
+            try:
+                return os.read(self._incoming, 1 << 16)
+            except BlockingIOError:  # a host may share a pipe that does not wait
+                select.select([self._incoming], [], [])
+            except OSError:  # the terminal or the pipe broke: nobody speaks any more
+                return b""
+
+    def _write(self, data: memoryview) -> int:
+        while True:
+            try:
+                return os.write(self._outgoing, data)
+            except BlockingIOError:
+                select.select([], [self._outgoing], [])
 
     def _deliver(self, on_gone: Callable[[], None]) -> None:
         while (data := self._outbox.get()) is not None:
             rest = memoryview(data)
             try:
                 while rest:
-                    rest = rest[os.write(self._outgoing, rest) :]
+                    rest = rest[self._write(rest) :]
             except OSError:
                 on_gone()
                 return
@@ -105,7 +125,7 @@ def decode(line: bytes) -> Any:
         ValueError: it is not JSON in UTF-8, or nested too deep to be read.
     """
     try:
-        return json.loads(line.decode(), parse_constant=_refuse)
+        return json.loads(line.removeprefix(BOM_UTF8).decode(), parse_constant=_refuse)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
