@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from conversation import Host, initialize, request
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhub_mcp.server.exchange import Message, kind_of
@@ -45,9 +45,10 @@ def test_json_that_is_no_message_is_an_invalid_request():
     host.say(b"5", b"null", b'"text"', b"{}", b"[]", request(1, "ping") | {"jsonrpc": "1.0"})
     host.say({"jsonrpc": "2.0", "id": 2, "method": 3}, {"jsonrpc": "2.0", "id": 3, "method": "x", "params": [1]})
     host.say({"jsonrpc": "2.0", "id": None, "method": "ping"}, {"jsonrpc": "2.0", "id": True, "method": "ping"})
+    host.say(*({"jsonrpc": "2.0", "id": 4, "method": "ping", "params": nothing} for nothing in ([], 0, "", False)))
     heard = host.heard()
-    assert codes(heard) == [-32600] * 10
-    assert [answer["id"] for answer in heard][5:] == [1, 2, 3, None, None]
+    assert codes(heard) == [-32600] * 14
+    assert [answer["id"] for answer in heard][5:] == [1, 2, 3, None, None, 4, 4, 4, 4]
 
 
 def test_a_batch_is_answered_in_one_piece():
@@ -77,6 +78,46 @@ def test_a_cancelled_request_holds_nothing_up():
     assert host.heard()[1:] == [[{"jsonrpc": "2.0", "id": 8, "result": {}}]]
 
 
+def test_a_batch_whose_last_open_request_is_cancelled_is_answered():
+    host = Host()
+    host.say(initialize(0), [request(7, "tools/call", {}), request(8, "tools/call", {})])
+    host.hand_over(lambda message: None)
+    host.exchange.send({"jsonrpc": "2.0", "id": 8, "result": {}})
+    host.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+    assert host.heard()[1:] == [[{"jsonrpc": "2.0", "id": 8, "result": {}}]]
+
+
+def test_what_is_no_message_is_told_in_its_batch_wherever_it_stands():
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    host = Host()
+    host.say(initialize(0), [request(1, "ping"), 5], [request(2, "tools/call", {}), cancel, 5])
+    _, first, second = host.heard()
+    assert [answer["id"] for answer in first] == [1, None]
+    assert [answer["error"]["code"] for answer in second] == [-32600]
+
+
+def test_the_end_waits_for_each_of_several_requests_whose_ids_look_alike():
+    host = Host()
+    host.say(initialize(0), *(request(same, "tools/call", {}) for same in (7, "7", 7)))
+    host.hand_over(lambda message: None)
+    for answered in (7, "7", 7):
+        assert not host.exchange.wait_until_answered(0)
+        host.exchange.send({"jsonrpc": "2.0", "id": answered, "result": {}})
+    assert host.exchange.wait_until_answered(0)
+    assert [answer["id"] for answer in host.heard()[1:]] == [7, "7", 7]
+
+
+def test_requests_nobody_will_answer_are_refused_once():
+    host = Host()
+    host.say(initialize(0), [request(1, "ping"), request(2, "tools/call", {})], request(3, "tools/call", {}))
+    host.hand_over(lambda message: None)
+    host.prelude.refuse("memhub cannot go on")
+    assert host.exchange.wait_until_answered(0)
+    _, batch, single = host.heard()
+    assert [answer["id"] for answer in batch] == [1, 2]
+    assert (single["id"], single["error"]) == (3, {"code": -32603, "message": "memhub cannot go on"})
+
+
 def test_a_request_of_the_server_goes_out_even_if_its_id_is_one_that_was_hidden():
     host = Host()
     host.exchange.hide("1")
@@ -84,6 +125,29 @@ def test_a_request_of_the_server_goes_out_even_if_its_id_is_one_that_was_hidden(
     host.exchange.send({"jsonrpc": "2.0", "id": "1", "result": {"hidden": True}})
     host.exchange.send({"jsonrpc": "2.0", "id": "1", "result": {"hidden": False}})
     assert host.heard() == [request("1", "roots/list"), {"jsonrpc": "2.0", "id": "1", "result": {"hidden": False}}]
+
+
+def test_an_answer_to_a_question_of_the_host_is_never_taken_for_one_of_ours():
+    """The handshake is repeated to the SDK under an id of ours: no host may use the same by chance."""
+    ours: list[Message] = []
+    for _ in range(2):
+        host = Host()
+        host.say(initialize("memhub-replayed-0"))
+        host.hand_over(ours.append)
+        assert [answer["id"] for answer in host.heard()] == ["memhub-replayed-0"]
+    assert ours[0]["id"] != ours[1]["id"]
+
+
+def test_a_byte_order_mark_before_the_first_message_is_overlooked():
+    host = Host()
+    host.say(b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}\r')
+    assert host.heard() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+
+
+def test_of_two_fields_of_one_name_the_last_counts():
+    host = Host()
+    host.say(b'{"jsonrpc":"2.0","id":1,"id":2,"method":"x","method":"ping"}')
+    assert host.heard() == [{"jsonrpc": "2.0", "id": 2, "result": {}}]
 
 
 def test_half_a_surrogate_pair_is_echoed_as_an_escape():
@@ -111,6 +175,7 @@ lines = st.one_of(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(lines, max_size=8), st.integers(0, 8))
 def test_every_request_is_answered_once_whatever_stands_between(said: list[bytes], handed_over_after: int):
     host = Host()

@@ -1,12 +1,15 @@
 """The fast start says what the SDK would say, and nothing is lost when the SDK takes over."""
 
+import json
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 from conversation import INITIALIZED, STATELESS_META, Host, initialize, request
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcp.shared.message import SessionMessage
 
 from memhub_mcp.server.app import build_server
 from memhub_mcp.server.door import Door
@@ -35,12 +38,7 @@ async def answers(said: list[Any], handed_over_after: int) -> list[Any]:
             answered = await anyio.to_thread.run_sync(host.exchange.wait_until_answered, 10)
         tasks.cancel_scope.cancel()
     assert answered
-    heard = host.heard()
-    for answer in heard:
-        capabilities = answer.get("result", {}).get("capabilities", {})
-        if capabilities.get("experimental") == {}:  # SDK 2.2 says that there are none
-            del capabilities["experimental"]
-    return sorted(heard, key=lambda answer: (str(answer["id"]), str(answer)))
+    return in_order(host.heard())
 
 
 def conversation(opening: list[Message], *, stateless: bool) -> list[Message]:
@@ -100,44 +98,109 @@ def test_without_an_sdk_each_request_is_answered_with_the_cause():
     assert all("no module named 'mcp'" in answer["error"]["message"] for answer in flat)
 
 
-odd_meta = st.sampled_from(
+META = "io.modelcontextprotocol/"
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+details = st.dictionaries(
+    st.sampled_from(["listChanged", "form", "url", "tools", "requests", "x/y"]), st.just({}) | json_values, max_size=2
+)
+capabilities = st.dictionaries(
+    st.sampled_from(["roots", "elicitation", "sampling", "experimental", "extensions", "tasks", "odd"]),
+    details | json_values,
+    max_size=3,
+)
+clients = st.fixed_dictionaries(
+    {"name": st.just("test-host"), "version": st.just("1")},
+    optional={
+        "title": st.text(max_size=3) | json_values,
+        "websiteUrl": st.just("https://example.org") | json_values,
+        "icons": json_values,
+        "odd": json_values,
+    },
+)
+metas = st.fixed_dictionaries(
+    {},
+    optional={
+        "progressToken": st.just(3) | json_values,
+        "x": json_values,
+        META + "protocolVersion": st.sampled_from(["2026-07-28", "2026-07-28", "2025-11-25", "2099-01-01", 5, None]),
+        META + "clientCapabilities": capabilities | json_values,
+        META + "clientInfo": clients | json_values,
+        META + "logLevel": st.sampled_from(["debug", "odd", 5]),
+    },
+)
+plain_metas = st.just(STATELESS_META) | st.just({"progressToken": "p"}) | metas
+questions = st.fixed_dictionaries(
+    {"method": st.sampled_from([*QUESTIONS, *QUESTIONS, "tools/call", "odd"])},
+    optional={
+        "params": st.none() | st.just({}) | plain_metas.map(lambda meta: {"_meta": meta}) | st.just({"cursor": "x"})
+    },
+)
+handshakes = st.fixed_dictionaries(
+    {
+        "method": st.just("initialize"),
+        "params": st.fixed_dictionaries(
+            {
+                "protocolVersion": st.sampled_from([*HANDSHAKE_VERSIONS, "2026-07-28", "1999-01-01", 5]),
+                "capabilities": st.just({}) | st.just({"roots": {"listChanged": True}}) | capabilities | json_values,
+                "clientInfo": clients | json_values,
+            },
+            optional={"_meta": plain_metas, "odd": json_values},
+        ),
+    }
+)
+ids = st.integers() | st.text(max_size=3) | st.sampled_from([0, 1, "1", "memhub-replayed-0", 10**30, "\ud800"])
+requests = st.builds(lambda request_id, message: {"id": request_id, **message}, ids, questions | handshakes)
+unasked = st.sampled_from(
     [
-        STATELESS_META,
-        {**STATELESS_META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"},
-        {**STATELESS_META, "io.modelcontextprotocol/clientInfo": None},
-        {**STATELESS_META, "io.modelcontextprotocol/clientInfo": "odd"},
-        {**STATELESS_META, "io.modelcontextprotocol/clientCapabilities": []},
-        {"io.modelcontextprotocol/protocolVersion": "2026-07-28"},
-        {"progressToken": 3},
-        {},
-        None,
+        {"method": "notifications/initialized"},
+        {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
+        {"method": "notifications/cancelled", "params": {"requestId": "never asked"}},
+        {"method": "notifications/odd", "params": {"x": 1}},
+        {"id": 1, "result": {}},
+        {"id": "1", "error": {"code": 1, "message": "no"}},
     ]
 )
-odd_params = st.one_of(
-    st.none(), st.just({}), odd_meta.map(lambda meta: {"_meta": meta}), st.just({"cursor": "x"}), st.just({"odd": 1})
+polite = st.sampled_from(
+    [[initialize(), INITIALIZED], [request("first", "server/discover", {"_meta": STATELESS_META})]]
 )
-openings = st.sampled_from(
-    [
-        initialize(),
-        initialize(version="2024-11-05", roots={"listChanged": True}),
-        request(0, "initialize", {}),
-        request(0, "initialize"),
-        request(0, "initialize", {**initialize()["params"], "_meta": STATELESS_META}),
-        request(0, "initialize", {**initialize()["params"], "clientInfo": {"name": "no version"}}),
-        request(0, "initialize", {**initialize()["params"], "capabilities": None}),
-        request(0, "initialize", {**initialize()["params"], "protocolVersion": 5}),
-        INITIALIZED,
-    ]
+conversations = st.builds(
+    lambda opening, rest: [*opening, *({"jsonrpc": "2.0", **message} for message in rest)],
+    st.just([]) | polite,
+    st.lists(requests | requests | unasked, max_size=6),
 )
-steps = openings | st.tuples(st.sampled_from([*QUESTIONS, "tools/call", "odd"]), odd_params)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(steps, max_size=6), st.integers(0, 6))
-def test_any_opening_is_answered_as_the_sdk_alone_would(said: list[Any], handed_over_after: int):
-    messages: list[Message] = []
-    for number, step in enumerate(said):
-        message = request(number, *step) if isinstance(step, tuple) else step
-        messages.append({**message, "id": number} if kind_of(message) == "request" else message)
-    fast = anyio.run(answers, messages, min(handed_over_after, len(messages)))
-    assert fast == anyio.run(answers, messages, 0)
+async def sdk_alone(said: list[Message]) -> list[Any]:
+    """What the SDK answers when it hears the same messages on streams of its own."""
+    server = build_server(Door(no_hub), load_settings(environ={}))
+    say, hears = anyio.create_memory_object_stream[SessionMessage | Exception](len(said))
+    answer, heard = anyio.create_memory_object_stream[SessionMessage](len(said))
+    for message in said:
+        say.send_nowait(SessionMessage(types.jsonrpc_message_adapter.validate_python(message, by_name=False)))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.run, hears, answer, server.create_initialization_options())
+        with anyio.fail_after(60):
+            asked = sum(kind_of(message) == "request" for message in said)
+            answers = [
+                (await heard.receive()).message.model_dump(by_alias=True, exclude_unset=True) for _ in range(asked)
+            ]
+        tasks.cancel_scope.cancel()
+    return in_order(answers)
+
+
+def in_order(answers: list[Any]) -> list[Any]:
+    for answer in answers:
+        capabilities = answer.get("result", {}).get("capabilities", {})
+        if capabilities.get("experimental") == {}:  # SDK 2.2 says that there are none
+            del capabilities["experimental"]
+    return sorted(answers, key=lambda answer: json.dumps(answer, sort_keys=True))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(conversations, st.integers(0, 8))
+def test_any_conversation_is_answered_as_the_sdk_alone_would(said: list[Message], handed_over_after: int):
+    assert anyio.run(answers, said, handed_over_after) == anyio.run(sdk_alone, said)

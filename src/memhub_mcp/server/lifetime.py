@@ -1,6 +1,7 @@
 """When and how a server process ends. Standard library only."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from threading import Event, Lock, Thread
@@ -40,8 +41,14 @@ class Lifetime:
         finally:
             os._exit(0)
 
-    def end_on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        """`end` as a signal handler."""
+    def end_on_signals(self) -> None:
+        """Lets the signals that end a process do it by `end`. To be called in the main thread."""
+        for name in ("SIGTERM", "SIGINT", "SIGHUP"):  # Windows has no SIGHUP
+            number = getattr(signal, name, None)
+            if number is not None and not (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
+                signal.signal(number, self._end_on_signal)  # who starts with `nohup` wants a hangup ignored
+
+    def _end_on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self.end()
 
     def watch_parent(self) -> None:

@@ -5,8 +5,9 @@ Importing the SDK takes longer than some hosts wait before their first turn. Her
 order and handed to the SDK, which is also told of what opened the conversation.
 """
 
+import contextlib
 import gc
-import signal
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -14,7 +15,7 @@ from threading import Event, Lock, Thread
 from types import ModuleType
 from typing import Any, cast
 
-from memhub_mcp.server.exchange import Exchange, Message, error_answer, kind_of
+from memhub_mcp.server.exchange import INTERNAL_ERROR, Exchange, Message, error_answer, kind_of
 from memhub_mcp.server.lifetime import Lifetime
 from memhub_mcp.server.surface import (
     LISTS,
@@ -25,15 +26,15 @@ from memhub_mcp.server.surface import (
 )
 from memhub_mcp.server.wire import Wire
 
-INTERNAL_ERROR = -32603
-
 LOAD_AFTER_S = 0.3
 """How long after the tools were listed the SDK is loaded though nobody needs it yet: the host is starting too."""
 
 LAST_ANSWERS_S = 30.0
-"""How long calls that came before the pipe was closed may take to be answered."""
+"""How long calls that came before the pipe was closed may take to be answered, and the answers to be read."""
 
 _META = "io.modelcontextprotocol/"
+_TEXTS_OF_A_CLIENT = frozenset({"name", "version", "title", "description", "websiteUrl"})
+_OPEN_CAPABILITIES = frozenset({"elicitation", "sampling", "experimental", "extensions"})
 
 
 class Prelude:
@@ -77,13 +78,14 @@ class Prelude:
             self._take = take
 
     def refuse(self, cause: str) -> None:
-        """Answers every request, kept or to come, with the reason why there is no server."""
+        """Answers every request, kept, taken or to come, with the reason why there is no server."""
 
         def answer(message: Message) -> None:
             if kind_of(message) == "request":
                 self._exchange.send(error_answer(message["id"], INTERNAL_ERROR, cause))
 
         self.hand_over(answer)
+        self._exchange.refuse_unanswered(cause)
 
     def _keep(self, message: Message) -> None:
         self._kept.append(message)
@@ -102,9 +104,9 @@ class Prelude:
                 return None
             self._open(message, "handshake", initialized=True)
             return initialize_result(params["protocolVersion"])
-        if set(params) - {"_meta"} or not isinstance(meta := params.get("_meta", {}), dict):
+        if set(params) - {"_meta"} or not _is_plain_meta(params.get("_meta", {})):
             return None
-        envelope = cast("dict[str, Any]", meta)
+        envelope = cast("dict[str, Any]", params.get("_meta", {}))
         if _META + "protocolVersion" in envelope:
             if self._era == "handshake" or not _plain_envelope(envelope):
                 return None
@@ -123,7 +125,7 @@ class Prelude:
     def _open(self, message: Message, era: str, *, initialized: bool) -> None:
         """Notes what opens the conversation; the SDK will hear it under an id of ours, its answer is not sent."""
         self._era, self._initialized = era, initialized
-        replayed = f"memhub-replayed-{len(self._kept)}"
+        replayed = f"memhub-{os.urandom(8).hex()}"  # no host uses this one
         self._exchange.hide(replayed)
         self._kept.append({**message, "id": replayed})
 
@@ -136,14 +138,14 @@ def serve_stdio(home: str | None = None, workspace: str | None = None) -> None:
     prelude = Prelude(exchange)
     wire.start_writing(on_gone=lifetime.end)
     lifetime.watch_parent()
-    for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), lifetime.end_on_signal)
+    lifetime.end_on_signals()
 
     def read() -> None:
         try:
             for line in wire.lines():
                 exchange.read(line, prelude.receive)
             exchange.wait_until_answered(LAST_ANSWERS_S)
+            wire.flush(LAST_ANSWERS_S)
         finally:
             lifetime.end()
 
@@ -153,8 +155,9 @@ def serve_stdio(home: str | None = None, workspace: str | None = None) -> None:
         transports = _load("memhub_mcp.server.transports")
         transports.serve_wire(exchange, prelude, lifetime, home, workspace)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with the installation, the host must hear it
-        print(f"memhub-mcp: {error!r}", file=sys.stderr, flush=True)
         prelude.refuse(f"memhub cannot start: {type(error).__name__}: {error}")
+        with contextlib.suppress(OSError):  # a host may have closed stderr
+            print(f"memhub-mcp: {error!r}", file=sys.stderr, flush=True)
         Event().wait()  # until the host leaves
 
 
@@ -182,7 +185,7 @@ def _plain_handshake(params: dict[str, Any]) -> bool:
         and _is_capabilities(params.get("capabilities"))
         and _is_client(params.get("clientInfo"))
         and not set(params) - {"protocolVersion", "capabilities", "clientInfo", "_meta"}
-        and isinstance(params.get("_meta", {}), dict)
+        and _is_plain_meta(params.get("_meta", {}))
     )
 
 
@@ -199,11 +202,30 @@ def _is_client(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     fields = cast("dict[str, Any]", value)
-    return {"name", "version"} <= set(fields) and all(isinstance(field, str) for field in fields.values())
+    return {"name", "version"} <= set(fields) <= _TEXTS_OF_A_CLIENT and all(
+        isinstance(field, str) for field in fields.values()
+    )
+
+
+def _is_plain_meta(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    meta = cast("dict[str, Any]", value)
+    return _META + "logLevel" not in meta and type(meta.get("progressToken", 0)) in (str, int)
 
 
 def _is_capabilities(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(field, dict) for field in cast("dict[str, Any]", value).values())
+    return isinstance(value, dict) and all(
+        isinstance(inside, dict) and _is_capability(name, cast("dict[str, Any]", inside))
+        for name, inside in cast("dict[str, Any]", value).items()
+    )
+
+
+def _is_capability(name: str, inside: dict[str, Any]) -> bool:
+    """Whether it is one whose form is certain: the SDK looks inside some, and would refuse what is odd there."""
+    if name == "roots":
+        return not set(inside) - {"listChanged"} and isinstance(inside.get("listChanged", True), bool)
+    return name in _OPEN_CAPABILITIES and all(isinstance(detail, dict) for detail in inside.values())
 
 
 def _stateless_result(method: str) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from memhub_mcp.bootstrap import open_hub
 from memhub_mcp.errors import MemhubError
 from memhub_mcp.server.app import build_server
 from memhub_mcp.server.door import Door
-from memhub_mcp.server.exchange import INVALID_REQUEST, Exchange, Message, error_answer
+from memhub_mcp.server.exchange import INVALID_REQUEST, Exchange, Message, error_answer, kind_of
 from memhub_mcp.server.hook_answers import HookAnswers
 from memhub_mcp.server.lifetime import Lifetime
 from memhub_mcp.server.prelude import Prelude
@@ -82,7 +82,8 @@ def _put(exchange: Exchange, inbox: MemoryObjectSendStream[SessionMessage | Exce
     try:
         inbox.send_nowait(SessionMessage(types.jsonrpc_message_adapter.validate_python(message, by_name=False)))
     except ValidationError:
-        exchange.send(error_answer(message.get("id"), INVALID_REQUEST, "Invalid Request"))
+        if kind_of(message) == "request":  # an answer to an answer would look like one to a question of the host's
+            exchange.send(error_answer(message["id"], INVALID_REQUEST, "Invalid Request"))
 
 
 class _Outgoing:
