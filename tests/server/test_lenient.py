@@ -1,5 +1,6 @@
 """Arguments as hosts really send them."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -113,6 +114,17 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(tool: str, arguments: dict
         read_arguments(TOOLS[tool]["inputSchema"], arguments)
     assert complaint in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_values_nested_too_deep_for_the_interpreter_are_read_or_refused_in_a_sentence():
+    words: object = "x"
+    fields: object = "x"
+    for _ in range(sys.getrecursionlimit()):
+        words, fields = [words], {"a": fields}
+    assert read("recall", query=words) == {"query": "x"}
+    for arguments in ({"query": fields}, {"query": "x", "limit": fields}):
+        with pytest.raises(InvalidInput, match="a value nested too deep; send a"):
+            read("recall", **arguments)
 
 
 json_values = st.recursive(

@@ -12,6 +12,7 @@ BAD: dict[str, list[tuple[dict[str, Any], str]]] = {
     "recall": [
         ({"query": {"words": "x"}}, 'query is {"words": "x"}; send a string'),
         ({"query": "x", "kinds": ["rumour"]}, "unknown kind"),
+        ({"query": "x", "kinds": ["rumour" * 100_000] * 3}, "unknown kind"),
         ({"query": "x", "since": "whenever"}, "since is 'whenever'"),
         ({"query": "x", "workspace": "elsewhere"}, "workspace 'elsewhere' is not one of this session's"),
     ],

@@ -155,10 +155,8 @@ def _spelled_out(text: str, where: str) -> object:
 
 
 def _string(schema: Schema, value: object, where: str) -> str | None:
-    if isinstance(value, list):
-        entries = cast("list[object]", value)
-        if len(entries) == 1:
-            return _string(schema, entries[0], where)
+    while isinstance(value, list) and len(cast("list[object]", value)) == 1:
+        value = cast("list[object]", value)[0]
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidInput(f"{where} is {_shown(value)}; send a string")
     text = str(value)
@@ -189,5 +187,8 @@ def _boolean(value: object, where: str) -> bool:
 
 def _shown(value: object) -> str:
     """A value in a message: short, on one line."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "a value nested too deep"
     return text if len(text) <= 40 else f"{text[:37]}..."

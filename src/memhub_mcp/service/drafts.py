@@ -142,7 +142,7 @@ def read_kinds(kinds: Sequence[str]) -> frozenset[Kind]:
     try:
         return frozenset(Kind(kind.strip().lower()) for kind in kinds)
     except ValueError as error:
-        raise InvalidInput(f"unknown kind in {list(kinds)!r}; kinds are {', '.join(Kind)}") from error
+        raise InvalidInput(f"unknown kind in {str(list(kinds))[:80]}; kinds are {', '.join(Kind)}") from error
 
 
 def _kind(value: object, where: str) -> Kind:
