@@ -34,7 +34,11 @@ def host_parser(verb: str, description: str) -> ArgumentParser:
 
 def places_of(args: Namespace, settings: Settings) -> HostPlaces:
     """Where hosts keep their files, and the repository for the scopes that need one."""
-    start = Path(args.workspace) if args.workspace else settings.project_dir or settings.cwd
+    return places_at(Path(args.workspace) if args.workspace else settings.project_dir or settings.cwd, settings)
+
+
+def places_at(start: Path, settings: Settings) -> HostPlaces:
+    """The same, seen from a folder."""
     found = discover(start, never=(settings.person_home,), person_home=settings.person_home)
     if found is None:
         return HostPlaces(settings.person_home, None, settings.host_folders)

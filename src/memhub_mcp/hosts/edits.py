@@ -128,6 +128,16 @@ def is_memhub(text: str, edit: Edit) -> bool:
             return is_there(text, edit)
 
 
+def hook_at(text: str, path: tuple[str, ...]) -> str | None:
+    """The command of our hook in the array at `path`, if it is there."""
+    place = None if json_text.is_blank(text) else _our_element(text, path)
+    node = json_text.find(json_text.parse(text), place) if place else None
+    if node is None:
+        return None
+    hooks = cast("dict[str, Any]", node.value).get("hooks", [node.value])
+    return str(hooks[0]["command"])
+
+
 def is_memhub_server(entry: object) -> bool:
     """Whether a server entry starts memhub, in whatever way."""
     return any(PurePath(word).stem in _NAMES or word.startswith("memhub-mcp==") for word in words_of(entry))
@@ -222,12 +232,12 @@ def _our_element(text: str, path: tuple[str, ...]) -> tuple[json_text.Key, ...] 
     if array is None or not isinstance(array.value, list):
         return None
     for number, element in enumerate(cast("list[Any]", array.value)):
-        if _is_our_hook(element):
+        if is_our_hook(element):
             return (*path, number)
         hooks = cast("dict[str, Any]", element).get("hooks") if isinstance(element, dict) else None
         if not isinstance(hooks, list):
             continue
-        ours = [place for place, hook in enumerate(cast("list[Any]", hooks)) if _is_our_hook(hook)]
+        ours = [place for place, hook in enumerate(cast("list[Any]", hooks)) if is_our_hook(hook)]
         if ours and len(ours) == len(hooks):
             return (*path, number)
         if ours:
@@ -252,7 +262,7 @@ def _is_ours(entry: object) -> bool:
     return PurePath(program).stem == "memhub-mcp" or args[:2] == ["-m", "memhub_mcp"]
 
 
-def _is_our_hook(value: object) -> bool:
+def is_our_hook(value: object) -> bool:
     """Whether a hook command is one of ours, whatever version wrote it."""
     command = cast("dict[str, object]", value).get("command") if isinstance(value, dict) else None
     return isinstance(command, str) and _HOOK.search(command) is not None

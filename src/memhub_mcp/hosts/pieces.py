@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from memhub_mcp.errors import ConfigError
 from memhub_mcp.hosts.edits import Edit, Kind
-from memhub_mcp.hosts.places import HostPlaces
+from memhub_mcp.hosts.places import HostPlaces, no_repository
 from memhub_mcp.hosts.records import SERVER_NAME, Format, HookEvent, HookShape, Host, InstallScope, Place
 
 _PLAIN_ON_WINDOWS = re.compile(r"[\w:/.+-]+")  # means the same to Git Bash, cmd and PowerShell
@@ -62,20 +62,20 @@ def server_path(place: Place, places: HostPlaces) -> tuple[str, ...]:
         ConfigError: it is kept by repository, and there is none.
     """
     if "{project}" in place.keys and places.project_key is None:
-        raise _no_repository()
+        raise no_repository()
     return (*(places.project_key or "" if key == "{project}" else key for key in place.keys), SERVER_NAME)
 
 
 def _server(host: Host, place: Place, places: HostPlaces, command: Command, home: Path) -> Edit:
     kind = Kind.TABLE if place.format is Format.TOML else Kind.MEMBER
-    return Edit(_file(place, places), kind, server_path(place, places), server_entry(host, command, home))
+    return Edit(places.file(place), kind, server_path(place, places), server_entry(host, command, home))
 
 
 def _hooks(host: Host, scope: InstallScope, places: HostPlaces, command: Command, home: Path) -> list[Edit]:
     place = host.hooks.get(scope)
     if place is None:
         return []
-    file = _file(place, places)
+    file = places.file(place)
     pieces = [Edit(file, Kind.MEMBER, (key,), value, keep=True) for key, value in host.hook_head.items()]
     for event in host.events:
         hook: dict[str, Any] = {"command": hook_command(host, event, command, home)}
@@ -91,19 +91,7 @@ def _hooks(host: Host, scope: InstallScope, places: HostPlaces, command: Command
 
 def _rules(host: Host, scope: InstallScope, places: HostPlaces) -> list[Edit]:
     place = host.rules.get(scope)
-    return [] if place is None else [Edit(_file(place, places), Kind.BLOCK, (), rules_text())]
-
-
-def _file(place: Place, places: HostPlaces) -> Path:
-    file = places.path(place.path)
-    if file is None:
-        raise _no_repository()
-    instead = places.path(place.instead) if place.instead else None
-    return instead if instead is not None and instead.exists() and not file.exists() else file
-
-
-def _no_repository() -> ConfigError:
-    return ConfigError("there is no repository here; run this inside one, or choose --scope user")
+    return [] if place is None else [Edit(places.file(place), Kind.BLOCK, (), rules_text())]
 
 
 def _filled(shape: Any, program: str, args: list[str]) -> Any:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memhub_mcp.hosts.records import HOSTS, Host
+from memhub_mcp.errors import ConfigError
+from memhub_mcp.hosts.records import HOSTS, Host, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,18 @@ class HostPlaces:
         base, _, rest = template.partition("/")
         folder = self._folder(base)
         return folder / rest if folder is not None and rest else folder
+
+    def file(self, place: Place) -> Path:
+        """The file a record names, by its other name when only that exists.
+
+        Raises:
+            ConfigError: it is in the repository, and there is none.
+        """
+        file = self.path(place.path)
+        if file is None:
+            raise no_repository()
+        instead = self.path(place.instead) if place.instead else None
+        return instead if instead is not None and instead.exists() and not file.exists() else file
 
     def found(self) -> list[Host]:
         """The hosts that are on this machine, by a program or a folder of theirs."""
@@ -82,3 +95,8 @@ class HostPlaces:
                 return (roaming if windows else support if mac else config) / editor / "User"
             case _:
                 raise ValueError(f"no folder is called {base!r}")
+
+
+def no_repository() -> ConfigError:
+    """What to say where a scope needs a repository."""
+    return ConfigError("there is no repository here; run this inside one, or choose --scope user")
