@@ -26,6 +26,8 @@ WORKSPACE_IN_SCOPE = "memhub.workspace"
 """Where the HTTP transports put the workspace that a host's configuration names, in the ASGI scope."""
 
 _KNOWN = {"codex-mcp-client": "codex", "cursor-vscode": "cursor"}
+_KNOWN_BY_BEGINNING = {"gemini-cli-mcp-client": "gemini-cli", "qwen-cli-mcp-client": "qwen-code"}
+"""Clients that may add the name under which they know the server."""
 _LONGEST_SOURCE = 40
 _LONGEST_SESSION = 200
 _ROOTS_DEADLINE_S = 2.0
@@ -36,6 +38,9 @@ def source_name(client_name: str) -> str:
     """The host tag stored with a memory: `[a-z0-9-]`, at most 40 characters."""
     name = re.sub(r"\s*\(via [^)]*\)$", "", client_name.strip())  # what a bridge in between adds
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LONGEST_SOURCE].strip("-")
+    for beginning, source in _KNOWN_BY_BEGINNING.items():
+        if plain.startswith(beginning):
+            return source
     return _KNOWN.get(plain, plain) or "unknown"
 
 
