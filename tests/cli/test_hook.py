@@ -74,7 +74,7 @@ def test_each_host_has_its_edits_recorded(hook, tmp_path, project, name):
     assert recorded == json.loads(expected.read_text())
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "gemini-cli"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "gemini-cli", "qwen-code"])
 def test_a_session_begins_with_what_is_known(hook, tmp_path, project, host):
     empty = hook(host, "session-start", "session-start")
     assert empty in (None, {})

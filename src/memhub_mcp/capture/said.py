@@ -52,6 +52,9 @@ _LOCAL_COMMANDS = frozenset(
         *("/stats", "/release-notes", "/add-dir", "/terminal-setup", "/output-style", "/bug", "/feedback"),
     }
 )
+_MENTIONED = re.compile(  # what Gemini and Qwen put behind a request that names files with @
+    r"\n?--- Content from referenced files ---.{0,65536}?(?:--- End of content ---|\Z)", re.DOTALL
+)
 _SPACE = re.compile(r"\s{1,10000}")
 _WORD = re.compile(r"[^\W_]{1,60}(?:['’][^\W_]{1,20})?")
 _FILLER = frozenset(
@@ -95,7 +98,7 @@ def words_of(text: str) -> str:
     command = _COMMAND.search(text)
     if command is not None:
         text = _command_words(command[1], text)
-    text = _without_blocks(text).strip()
+    text = _without_blocks(_MENTIONED.sub("", text)).strip()
     for heading in _REQUEST_HEADINGS:
         text = text.rpartition(heading)[2].strip()
     if text.startswith(_HARNESS_STARTS):

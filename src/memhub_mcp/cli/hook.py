@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any, cast
 
-HOSTS = ("claude-code", "codex", "cursor", "gemini-cli")
+HOSTS = ("claude-code", "codex", "cursor", "gemini-cli", "qwen-code")
 EVENTS = ("session-start", "prompt", "edit", "compact", "session-end")
 
 USAGE = (

@@ -48,7 +48,8 @@ def events_of(
         source=source,
         time=time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1e6):06d}+00:00",
         session=session_of(payload),
-        tool_call=text_in(payload, "tool_use_id", "tool_call_id", "call_id"),
+        # Where Qwen gives both, the second is the one in its transcript.
+        tool_call=text_in(payload, "tool_call_id", "tool_use_id", "call_id"),
         turn=turn_of(payload),
         cwd=folder_of(payload),
         said=said,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memhub_mcp.capture import spool
-from memhub_mcp.capture.markers import fence, strip_fenced
+from memhub_mcp.capture.markers import fence
 from memhub_mcp.capture.said import is_filler, shortened, words_of
 from memhub_mcp.hosts import hook_files
 from memhub_mcp.hosts.asking import ask
@@ -40,14 +40,15 @@ def _digest(home: str, payload: Mapping[str, Any]) -> str | None:
 
 
 def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
-    prompt = strip_fenced(text_in(payload, "prompt") or "").strip()[:_LONGEST_SAID]
+    prompt = text_in(payload, "submitted_prompt", "prompt") or ""
+    words = words_of(prompt)[:_LONGEST_SAID].strip()
     session, folder = session_of(payload), folder_of(payload) or os.getcwd()
     place = hook_files.place_of(home, folder)
     if prompt and session and place.root and place.capture != "off":
-        _note_request(source, home, session, words_of(prompt), turn_of(payload))
-    if not prompt or place.store is None or source == "cursor":  # Cursor takes nothing from this hook
+        _note_request(source, home, session, words, turn_of(payload))
+    if not words or place.store is None or source == "cursor":  # Cursor takes nothing from this hook
         return None
-    return ask(home, {"source": source, "cwd": folder, "prompt": prompt})
+    return ask(home, {"source": source, "cwd": folder, "prompt": words})
 
 
 def _note_request(source: str, home: str, session: str, words: str, turn: str | None) -> None:

@@ -212,7 +212,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionStart", Event.SESSION_START),
             HookEvent("BeforeAgent", Event.PROMPT),
             HookEvent("AfterTool", Event.EDIT, "write_file|replace"),
-            HookEvent("PreCompress", Event.COMPACT),
+            # No PreCompress: it fires before every request to the model.
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10_000,
@@ -230,7 +230,17 @@ HOSTS: tuple[Host, ...] = (
             _PROJECT: Place("./.qwen/settings.json", _SERVERS),
         },
         entry=_PLAIN,
-        rules={_USER: Place("~/.qwen/QWEN.md"), _PROJECT: Place("./QWEN.md")},
+        hooks={
+            _USER: Place("~/.qwen/settings.json", ("hooks",)),
+            _PROJECT: Place("./.qwen/settings.json", ("hooks",)),
+        },
+        events=(
+            HookEvent("SessionStart", Event.SESSION_START),
+            HookEvent("UserPromptSubmit", Event.PROMPT),
+            HookEvent("PostToolUse", Event.EDIT, "edit|write_file|notebook_edit"),
+            HookEvent("SessionEnd", Event.SESSION_END),
+        ),
+        timeout=10,
         transcripts=("~/.qwen/projects/*/chats/*.jsonl",),
     ),
     Host(
