@@ -136,10 +136,10 @@ def _written(path: str, fields: Fields, outcome: Fields) -> Change | None:
     if content is None:
         return None
     before = _text(outcome, _BEFORE)
-    is_new = outcome.get("type") == "create" or outcome.get("isNewFile") is True or _says_created(outcome)
+    is_new = outcome.get("type") == "create" or outcome.get("isNewFile") is True or outcome.get("exists") is False
     if before:
         return _unless_same(change_between(path, before, content), before)
-    if is_new or "originalContent" in outcome:
+    if is_new or _says_created(outcome) or "originalContent" in outcome:
         return _added(path, content)
     shown = _shown_diff(path, outcome, None)
     if shown is not None:

@@ -1,14 +1,12 @@
 """Claude Code sessions: `~/.claude/projects/<folder>/<session>.jsonl`, sub-agents in `<session>/subagents/`."""
 
-from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from memhub_mcp.capture.said import Requests
-from memhub_mcp.capture.transcripts.conversation import Conversation, Record, Speaking, Tally, moment
+from memhub_mcp.capture.transcripts.conversation import Asked, Conversation, Record, Speaking, Tally, moment
 from memhub_mcp.capture.transcripts.lines import (
     Fields,
     changed_at,
@@ -23,8 +21,6 @@ SOURCE = "claude-code"
 
 _MOST_OPEN_CALLS = 512
 _NOT_THE_PERSON = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
-
-Asked = Callable[[datetime], str | None]
 
 
 def read(path: Path, tally: Tally) -> Iterator[Record]:
@@ -153,18 +149,11 @@ def _main_of(path: Path) -> Path | None:
 
 def _requests_in(main: Path) -> Asked:
     """What the person asked for in a session at each time; nothing else of it is kept."""
-    times: list[datetime] = []
-    said: list[str | None] = []
+    asked = Asked()
     if main.is_file():
         requests, time = Requests(), changed_at(main)
         for line in json_lines(main, Tally()):
             text = _words_in(line)
             if text and requests.hear(text):
-                times.append(moment(line.get("timestamp"), time))
-                said.append(requests.behind)
-
-    def asked(time: datetime) -> str | None:
-        place = bisect_right(times, time)
-        return said[place - 1] if place else None
-
+                asked.note(moment(line.get("timestamp"), time), requests.behind)
     return asked

@@ -1,5 +1,6 @@
 """What a transcript holds: a conversation, what was said in it, the edits that were made."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -56,6 +57,23 @@ class Tally:
     failed: int = 0
 
 
+class Asked:
+    """What the person asked for in a session, by time: told to the sub-agents that it started."""
+
+    def __init__(self) -> None:
+        self._times: list[datetime] = []
+        self._said: list[str | None] = []
+
+    def note(self, time: datetime, said: str | None) -> None:
+        """From `time` on, `said` is the request. Times do not decrease."""
+        self._times.append(time)
+        self._said.append(said)
+
+    def __call__(self, time: datetime) -> str | None:
+        place = bisect_right(self._times, time)
+        return self._said[place - 1] if place else None
+
+
 @dataclass(slots=True)
 class Speaking:
     """The running state of one conversation: who asked for what, where it works."""
@@ -69,12 +87,15 @@ class Speaking:
     requests: Requests = field(default_factory=Requests)
     asked_at: Callable[[datetime], str | None] | None = None
     """What the person asked for at a time, where that is told elsewhere: in the session that started a sub-agent."""
+    asked: Asked = field(default_factory=Asked)
 
     def person(self, text: str, time: datetime) -> list[Record]:
         """The utterance in a user turn; nothing when a harness wrote it. In a sub-agent nobody speaks but agents."""
         if self.is_agent:
             return []
         words = self.requests.hear(text)
+        if words:
+            self.asked.note(time, self.requests.behind)
         return [self._utterance("person", words, time)] if words else []
 
     def assistant(self, text: str, time: datetime, *, by_agent: bool = False) -> list[Record]:

@@ -1,5 +1,12 @@
-"""Gemini CLI sessions: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, older ones one JSON document each."""
+"""Gemini CLI sessions: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, older ones one JSON document each.
 
+The sub-agents of a session are in `chats/<session>/*.jsonl`. As 0.61 writes them: a header (`sessionId`, `projectHash`,
+`kind`), then messages, each again whenever its tool calls went on, between `{"$set": …}` of metadata. A `$set` of
+`messages` is what the model is given from then on, under ids that were used before: the session's context, a compressed
+history, nothing that was said. A session that is resumed goes on in its file, and leaves an empty one beside it.
+"""
+
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -23,14 +30,24 @@ SOURCE = "gemini-cli"
 MAX_DOCUMENT_BYTES = 64 << 20
 """A larger document of the old form is not read: it would have to be in memory as a whole."""
 
+_IS_NAME = re.compile(r"[\w-]{1,100}")
 _DONE = ("success", "completed")
 
 
 def read(path: Path, tally: Tally) -> Iterator[Record]:
-    """The records of one session, in either form."""
+    """The records of one session, in either form, and of its sub-agents."""
     if path.suffix == ".json":
         yield from _document(path, tally)
         return
+    speaking = Speaking(source=SOURCE)
+    yield from _session(path, speaking, tally)
+    session = speaking.session
+    for agent in sorted((path.parent / session).glob("*.jsonl")) if _IS_NAME.fullmatch(session) else ():
+        told = Speaking(source=SOURCE, session=session, is_agent=True, asked_at=speaking.asked)
+        yield from (record for record in _session(agent, told, tally) if not isinstance(record, Conversation))
+
+
+def _session(path: Path, speaking: Speaking, tally: Tally) -> Iterator[Record]:
     # A message is written again when its tool calls finish: the last of an id counts, at the place of the first.
     last: dict[str, int] = {}
     header: Fields = {}
@@ -42,7 +59,7 @@ def read(path: Path, tally: Tally) -> Iterator[Record]:
             header = line
         else:
             tally.skipped += 1  # metadata that changed, a rewind: what was said and done stays
-    yield from _conversation(path, header, lines_at(path, last.values()), tally)
+    yield from _conversation(path, header, lines_at(path, last.values()), speaking, tally)
 
 
 def _document(path: Path, tally: Tally) -> Iterator[Record]:
@@ -56,12 +73,15 @@ def _document(path: Path, tally: Tally) -> Iterator[Record]:
     fields = cast("Fields", document)
     messages = items_in(fields.get("messages"))
     tally.lines += len(messages)
-    yield from _conversation(path, fields, iter(messages), tally)
+    yield from _conversation(path, fields, iter(messages), Speaking(source=SOURCE), tally)
 
 
-def _conversation(path: Path, header: Fields, messages: Iterator[Fields], tally: Tally) -> Iterator[Record]:
+def _conversation(
+    path: Path, header: Fields, messages: Iterator[Fields], speaking: Speaking, tally: Tally
+) -> Iterator[Record]:
     time = moment(header.get("startTime"), changed_at(path))
-    speaking = Speaking(source=SOURCE, session=string_in(header, "sessionId") or path.stem, cwd=_folder(path))
+    speaking.session = speaking.session or string_in(header, "sessionId") or path.stem
+    speaking.cwd = _folder(path)
     speaking.is_agent = header.get("kind") == "subagent"
     yield Conversation(
         source=SOURCE,
@@ -103,5 +123,6 @@ def outcome_of(call: Fields) -> Fields:
 
 def _folder(path: Path) -> str | None:
     """The project's folder, which newer versions write beside the chats."""
-    marker = path.parent.parent / ".project_root"
-    return marker.read_text(encoding="utf-8", errors="replace").strip() or None if marker.is_file() else None
+    markers = (folder / ".project_root" for folder in path.parents[1:3])  # a sub-agent's file lies one deeper
+    marker = next((marker for marker in markers if marker.is_file()), None)
+    return marker.read_text(encoding="utf-8", errors="replace").strip() or None if marker is not None else None

@@ -1,7 +1,13 @@
-"""Qwen Code sessions: `~/.qwen/projects/<folder>/chats/<session>.jsonl`."""
+"""Qwen Code sessions: `~/.qwen/projects/<folder>/chats/<session>.jsonl`.
+
+The sub-agents of a session are in `subagents/<session>/agent-*.jsonl` beside `chats`. As 0.24 writes them: a record a
+line with `cwd` and `gitBranch`, calls as `functionCall` of an assistant record, each outcome a `tool_result` record
+with what the person was shown (a sub-agent's: without it, and without a status).
+"""
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from memhub_mcp.capture.transcripts.conversation import Conversation, Record, Speaking, Tally, moment
@@ -17,13 +23,23 @@ from memhub_mcp.capture.transcripts.lines import (
 SOURCE = "qwen-code"
 
 _MOST_OPEN_CALLS = 512
+_EDITING = ("edit", "replace", "write_file", "notebook_edit")
 _TYPED = (None, "mid_turn_user_message", "at_command")
 
 
 def read(path: Path, tally: Tally) -> Iterator[Record]:
-    """The records of one session."""
-    time = changed_at(path)
+    """The records of one session and of its sub-agents."""
     speaking = Speaking(source=SOURCE)
+    yield from _session(path, speaking, tally)
+    if path.parent.name != "chats":
+        return
+    for agent in sorted((path.parent.parent / "subagents" / path.stem).glob("agent-*.jsonl")):
+        told = Speaking(source=SOURCE, asked_at=speaking.asked)
+        yield from (record for record in _session(agent, told, tally) if not isinstance(record, Conversation))
+
+
+def _session(path: Path, speaking: Speaking, tally: Tally) -> Iterator[Record]:
+    time = changed_at(path)
     calls: OrderedDict[str, tuple[str, object]] = OrderedDict()
     for line in json_lines(path, tally):
         time = moment(line.get("timestamp"), time)
@@ -49,20 +65,28 @@ def read(path: Path, tally: Tally) -> Iterator[Record]:
                     calls.popitem(last=False)
                 yield from speaking.assistant(_text(parts), time, by_agent=line.get("isSidechain") is True)
             case "tool_result":
-                result = fields_in(line.get("toolCallResult"))
                 for part in parts:
                     response = fields_in(part.get("functionResponse"))
-                    call_id = str(response.get("id") or result.get("callId"))
-                    name, given = calls.pop(call_id, ("", None))
-                    outcome = {**fields_in(response.get("response")), **fields_in(result.get("resultDisplay"))}
-                    if not name:
-                        continue
-                    if result.get("status", "success") != "success" or "error" in outcome:
-                        tally.failed += name in ("edit", "replace", "write_file")
-                        continue
-                    yield from speaking.edits(name, given, outcome, call_id, time)
+                    yield from _edits(speaking, calls, response, fields_in(line.get("toolCallResult")), time, tally)
             case _:
                 tally.skipped += 1
+
+
+def _edits(
+    speaking: Speaking,
+    calls: OrderedDict[str, tuple[str, object]],
+    response: Fields,
+    result: Fields,
+    time: datetime,
+    tally: Tally,
+) -> list[Record]:
+    call = str(response.get("id") or result.get("callId"))
+    name, given = calls.pop(call, ("", None))
+    outcome = {**fields_in(response.get("response")), **fields_in(result.get("resultDisplay"))}
+    if result.get("status", "success") != "success" or "error" in outcome:
+        tally.failed += name in _EDITING
+        return []
+    return speaking.edits(name, given, outcome, call, time) if name else []
 
 
 def _is_typed(line: Fields) -> bool:
