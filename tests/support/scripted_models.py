@@ -1,5 +1,6 @@
-"""A model that follows a script: it drives the real Claude Code and the real Codex without an account.
+"""A model that follows a script: it drives the real assistants without an account.
 
+It speaks the Messages protocol (Claude Code), Responses (Codex), chat completions (Qwen Code, OpenCode) and Gemini's.
 A step is the name of a tool and its input; `tool_search` is Codex looking for tools. After the last step the turn ends.
 """
 
@@ -13,7 +14,7 @@ Step = tuple[str, Any]
 
 
 class ScriptedModel:
-    """Serves one of the two model protocols on a free port of this machine. `requests` is all it was sent."""
+    """Serves the model protocols on a free port of this machine. `requests` is all it was sent."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = list(steps)
@@ -29,6 +30,10 @@ class ScriptedModel:
                     self._stream(model.as_anthropic(request))
                 elif self.path.startswith("/v1/responses"):
                     self._stream(model.as_openai(request))
+                elif self.path.startswith("/v1/chat/completions"):
+                    self._answer(model.as_chat(request), streamed=request.get("stream") is True, end="data: [DONE]\n\n")
+                elif "enerateContent" in self.path:
+                    self._answer(model.as_gemini(request), streamed="streamGenerateContent" in self.path)
                 else:
                     self._reply(b'{"input_tokens": 1}', "application/json")
 
@@ -41,6 +46,13 @@ class ScriptedModel:
             def _stream(self, events: list[dict[str, Any]]) -> None:
                 text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
                 self._reply(text.encode(), "text/event-stream")
+
+            def _answer(self, answer: dict[str, Any], *, streamed: bool, end: str = "") -> None:
+                body = json.dumps(answer)
+                if streamed:
+                    self._reply(f"data: {body}\n\n{end}".encode(), "text/event-stream")
+                else:
+                    self._reply(body.encode(), "application/json")
 
             def _reply(self, body: bytes, kind: str) -> None:
                 self.send_response(200)
@@ -96,6 +108,44 @@ class ScriptedModel:
             {"type": "response.output_item.done", "output_index": 0, "item": item},
             {"type": "response.completed", "response": {**answer, "usage": usage}},
         ]
+
+    def as_chat(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One answer in the protocol of chat completions."""
+        done = sum(1 for message in request["messages"] if message.get("tool_calls"))
+        step = self._next(request, done, len(request.get("tools") or []) > 2)
+        said: dict[str, Any] = {"role": "assistant", "content": "Next." if step else "Done."}
+        if step:
+            function = {"name": step[0], "arguments": json.dumps(step[1])}
+            said["tool_calls"] = [{"index": 0, "id": f"call_{done}", "type": "function", "function": function}]
+        streamed = request.get("stream") is True
+        return {
+            "id": f"chat_{done}",
+            "object": "chat.completion.chunk" if streamed else "chat.completion",
+            "created": 1,
+            "model": request.get("model"),
+            "choices": [
+                {
+                    "index": 0,
+                    "delta" if streamed else "message": said,
+                    "finish_reason": "tool_calls" if step else "stop",
+                }
+            ],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+
+    def as_gemini(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One answer in Gemini's protocol."""
+        parts = [part for content in request.get("contents") or [] for part in content.get("parts") or []]
+        done = sum(1 for part in parts if "functionCall" in part)
+        declared = [one for tool in request.get("tools") or [] for one in tool.get("functionDeclarations") or []]
+        step = self._next(request, done, len(declared) > 2)
+        said: list[dict[str, Any]] = [{"text": "Next." if step else "Done."}]
+        if step:
+            said.append({"functionCall": {"id": f"call_{done}", "name": step[0], "args": step[1]}})
+        return {
+            "candidates": [{"index": 0, "content": {"role": "model", "parts": said}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+        }
 
     def _next(self, request: dict[str, Any], done: int, working: bool) -> Step | None:
         """The step after `done` ones; side requests (titles, summaries) get none."""

@@ -53,6 +53,7 @@ def run(words: list[str]) -> int:
 
 
 def _import(hub: Hub, caller: Caller, args: Namespace) -> ImportReply:
+    hub.maintenance.drain()  # what hooks reported comes first, so that a transcript does not tell it again
     file = hub.settings.cwd / Path(args.what).expanduser()
     host = None if file.exists() else host_named(args.what)
     with tqdm(desc="reading sessions", unit=" records", file=sys.stderr, disable=None, leave=False) as bar:

@@ -191,10 +191,23 @@ class Intake:
         if key in self._seen:
             return  # a session that was continued repeats what came before
         self._seen.add(key)
+        if self._was_reported(placed):
+            self._known += 1
+            return
         if is_withheld(placed, self._withheld):
             self._held_back += 1
             placed = without_texts(placed)
         self._waiting.append((placed, key))
+
+    def _was_reported(self, event: EditEvent) -> bool:
+        """Whether a hook reported the edit without naming its call, as Gemini's do: each such report counts once."""
+        if event.tool_call is None:
+            return False
+        key = identity(replace(event, tool_call=None, turn=None))
+        if key in self._seen or not self._store.edits.is_known(key):
+            return False
+        self._seen.add(key)
+        return True
 
     def _is_recent(self, time: datetime) -> bool:
         return self._since is None or time >= self._since
