@@ -78,7 +78,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         settings=settings,
         scopes=scopes,
         memories=memories,
-        history=History(scopes=scopes, tracing=tracing, indexing=indexing),
+        history=History(scopes=scopes, tracing=tracing, indexing=indexing, maintenance=maintenance),
         indexing=indexing,
         importing=importing,
         maintenance=maintenance,

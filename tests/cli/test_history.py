@@ -97,3 +97,20 @@ def test_a_file_whose_name_is_no_unicode_has_a_history(memhub: Memhub, repo: Git
     repo.commit("Keep the menu", {name: "x = 1\n"})
     shown = memhub("history", name, cwd=repo.root)
     assert "Keep the menu" in shown.stdout, shown.stderr
+
+
+def test_an_edit_that_a_hook_has_just_reported_is_a_version(
+    memhub: Memhub, repo: GitRepository, tmp_path: Path
+) -> None:
+    repo.commit("Begin", {"app.py": "LIMIT = 5\n"})
+    (repo.root / "app.py").write_text("LIMIT = 6\n")
+    reported = {
+        "session_id": "s",
+        "cwd": str(repo.root),
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Edit",
+        "tool_use_id": "t",
+        "tool_input": {"file_path": str(repo.root / "app.py"), "old_string": "LIMIT = 5", "new_string": "LIMIT = 6"},
+    }
+    memhub("hook", "claude-code", "edit", "--home", str(tmp_path / "memhub"), stdin=json.dumps(reported))
+    assert "claude-code" in memhub("history", "app.py", cwd=repo.root).stdout

@@ -13,6 +13,7 @@ from memhub_mcp.service.blocks import Lines, find_blocks, near_misses, plain_pat
 from memhub_mcp.service.chains import build_chain, marked
 from memhub_mcp.service.commit_search import describe_commit, describe_hits, words_hits
 from memhub_mcp.service.indexing import Indexing
+from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.questions import (
     DEFAULT_BUDGET_TOKENS,
     DEFAULT_LIMIT,
@@ -40,8 +41,9 @@ _SHORTEST_ID = 4
 class History:
     """Answers questions about the history of code. Safe to call from several threads."""
 
-    def __init__(self, *, scopes: Scopes, tracing: Tracing, indexing: Indexing) -> None:
+    def __init__(self, *, scopes: Scopes, tracing: Tracing, indexing: Indexing, maintenance: Maintenance) -> None:
         self._scopes = scopes
+        self._maintenance = maintenance
         self._indexing = indexing
         self._tracing = tracing
 
@@ -65,6 +67,7 @@ class History:
             InvalidInput: nothing was asked, or a value cannot be understood. NotFound: no repository is here.
         """
         question = _read(path, symbol, line, commit, memory, query, limit, budget_tokens, branch)
+        self._maintenance.drain()
         scope = self._scopes.resolve(replace(caller, paths=(*caller.paths, path)) if path else caller)
         if scope.checkout is None or scope.store is None:
             raise NotFound("there is no git repository here; call from inside one, or name it with `workspace`")
