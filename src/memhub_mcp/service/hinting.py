@@ -23,9 +23,10 @@ _NAME = re.compile(r"[\w$]+(?:[./_:-]+[\w$]+)+|\b\w*[a-z]\w*[A-Z]\w*\b|\b[A-Z]+-
 def hint(memories: Memories, caller: Caller, prompt: str) -> str | None:
     """A line for each memory that surely bears on `prompt`, None without any.
 
-    What follows the person stays out: it may come from another workspace, and no person has confirmed it.
+    What follows the person stays out: it may come from another workspace, and no person has confirmed it. A model that
+    is not in memory is not waited for, since the hook that asks does not wait either: the next request has it.
     """
-    reply = memories.recall(caller, prompt, limit=MOST_HINTS, budget_tokens=BUDGET_TOKENS)
+    reply = memories.recall(caller, prompt, limit=MOST_HINTS, budget_tokens=BUDGET_TOKENS, wait_s=0.0)
     names = set(_NAME.findall(prompt))
     bar = BAR if reply["mode"]["dense"] == "on" else WORDS_BAR
     told = [_line(hit) for hit in reply["hits"] if _surely_bears(hit, names, bar)]

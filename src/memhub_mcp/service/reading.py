@@ -31,7 +31,10 @@ WAIT_S = 2.0  # for the model and the vectors that are due, together; beyond it 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a reader asks. An empty query lists, newest first; `branch="*"` looks at every branch."""
+    """What a reader asks. An empty query lists, newest first; `branch="*"` looks at every branch.
+
+    A model that is not in memory yet is waited for `wait_s`.
+    """
 
     query: str
     limit: int = DEFAULT_LIMIT
@@ -44,6 +47,7 @@ class Question:
     until: str | datetime | None = None
     budget_tokens: int | None = None
     cursor: str | None = None
+    wait_s: float = WAIT_S
 
 
 class Reading:
@@ -112,7 +116,7 @@ class Reading:
         return reply
 
     def _ask(self, scope: Scope, question: Question, places: Sequence[Place], *, relevant_only: bool = True) -> Answer:
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + question.wait_s
         self._serving.prepare((place.store for place in places), deadline)
         return self._recall.ask(
             question.query,
