@@ -97,7 +97,15 @@ _FROM_FILE: dict[str, type | tuple[type, ...]] = {
 _CHOICES = {"capture": ("off", "edits", "all"), "fusion": ("score", "rrf")}
 
 _ASSISTANT_SHELLS = ("CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI", "CURSOR_AGENT", "GEMINI_CLI")
-_HOST_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "APPDATA")
+_HOST_FOLDERS = (
+    "APPDATA",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "QWEN_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+)
 
 
 def load_settings(

@@ -1,9 +1,11 @@
 """`install` and `uninstall` as a person runs them."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
+import tomllib
 
 import pytest
 from tests.cli.conftest import SCRIPT
@@ -196,6 +198,35 @@ def test_everything_remembered_is_erased_only_when_nothing_points_to_it(memhub, 
     assert gone.returncode == 0, gone.stderr
     assert not (tmp_path / "memhub").exists()
     assert tree(tmp_path / "person") == {}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="its file names allow no quotes")
+def test_paths_of_any_spelling_reach_the_host_and_its_shell(environment, memhub, tmp_path):
+    tools = tmp_path / 'o\'brien "tools" $HOME ü&;'
+    tools.mkdir()
+    (tools / SCRIPT.name).symlink_to(SCRIPT)
+    home = tmp_path / "mé mory's"
+    installed = subprocess.run(
+        [tools / SCRIPT.name, "install", "codex", "--yes", "--home", home],
+        env={**environment, "MEMHUB_HOME": "unused"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert installed.returncode == 0, installed.stderr
+    folder = tmp_path / "person" / ".codex"
+    entry = tomllib.loads((folder / "config.toml").read_text())["mcp_servers"]["memhub"]
+    assert [entry["command"], *entry["args"]] == [str(tools / SCRIPT.name), "serve", "--home", str(home)]
+    hooks = json.loads((folder / "hooks.json").read_text())["hooks"]
+    command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
+    ran = subprocess.run(
+        ["/bin/sh", "-c", command], input="no event", env={"PATH": os.defpath}, capture_output=True, text=True
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    assert "codex prompt: " in (home / "logs" / "hook.log").read_text()
+    checked = memhub("doctor", "--json", "--home", str(home))
+    assert "its command answers" in checked.stdout
 
 
 def test_a_script_in_a_cache_is_not_written_anywhere(memhub, environment, tmp_path):

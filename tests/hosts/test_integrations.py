@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -32,6 +33,10 @@ HOOK_FILES = {
 def load(path):
     text = (PACKAGES / path).read_text(encoding="utf-8")
     return tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def entries(value):
@@ -113,6 +118,55 @@ def test_a_packaged_hook_without_memhub_says_nothing_and_succeeds(tmp_path):
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="these hosts run hooks in a shell of POSIX")
+def test_a_packaged_hook_hands_on_the_data_directory(tmp_path):
+    program = tmp_path / "memhub-mcp"
+    program.write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\n')
+    program.chmod(0o755)
+    home = tmp_path / 'o\'brien "s" $HOME'
+    for name, path in HOOK_FILES.items():
+        for entry in entries(load(path)):
+            for env, more in (({}, []), ({"MEMHUB_HOME": str(home)}, ["--home", str(home)])):
+                ran = subprocess.run(
+                    ["/bin/sh", "-c", entry["command"]],
+                    env={"PATH": f"{tmp_path}:{os.defpath}", **env},
+                    capture_output=True,
+                    text=True,
+                )
+                words = ran.stdout.splitlines()
+                assert words[:2] == ["hook", name]
+                assert words[3:] == more
+
+
+def test_the_commands_in_the_texts_of_packages_are_some():
+    named = {
+        (path.name, words)
+        for path in PACKAGES.rglob("*.md")
+        for words in re.findall(r"`memhub-mcp ([^`]+)`", path.read_text(encoding="utf-8"))
+    }
+    assert {words.split()[0] for _, words in named} <= VERBS.keys()
+    assert ("README.md", "doctor") in named
+
+
+def test_the_registry_starts_the_server():
+    (package,) = load("registry/server.json")["packages"]
+    assert package["runtimeHint"] == "uvx"
+    accepts([argument["value"] for argument in package["packageArguments"]])
+
+
+def test_the_bundle_starts_the_server_by_its_entry_point_too():
+    manifest = load("mcpb/manifest.json")
+    assert (PACKAGES / "mcpb" / manifest["server"]["entry_point"]).is_file()
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    ran = subprocess.run(
+        [sys.executable, PACKAGES / "mcpb" / "server.py"],
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(ran.stdout.splitlines()[0])["result"] == {}
+
+
 def test_all_packages_carry_the_version_of_the_program():
     versions = {
         path: [*re.findall(r'(?<!\w)"?version"?\s*[:=]\s*"([^"]+)"', text), *re.findall(r"memhub-mcp==([\w.]+)", text)]
@@ -139,10 +193,17 @@ def test_the_install_link_holds_the_entry_of_its_file():
 def test_the_registry_name_stands_in_the_readme():
     server = load("registry/server.json")
     assert f"mcp-name: {server['name']}" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(server["description"]) <= 100
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
+    assert 3 <= len(server["name"]) <= 200
+    assert 1 <= len(server["description"]) <= 100
+    assert 1 <= len(server["title"]) <= 100
+    (package,) = server["packages"]
+    assert (package["registryType"], package["identifier"]) == ("pypi", project()["name"])
+    assert package["transport"] == {"type": "stdio"}
 
 
 def test_the_packages_are_in_the_wheel():
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    included = config["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][
+        "targets"
+    ]["wheel"]["force-include"]
     assert included == {"integrations": "memhub_mcp/integrations"}

@@ -83,6 +83,10 @@ class HostPlaces:
                 return claude or home
             case "CODEX":
                 return self.elsewhere.get("CODEX_HOME", home / ".codex")
+            case "QWEN":
+                return self.elsewhere.get("QWEN_HOME", home / ".qwen")
+            case "GEMINI":
+                return self.elsewhere.get("GEMINI_CLI_HOME", home) / ".gemini"
             case "CONFIG":
                 return config
             case "ZED":

@@ -198,14 +198,14 @@ HOSTS: tuple[Host, ...] = (
         title="Gemini CLI",
         aliases=("gemini",),
         programs=("gemini",),
-        folders=("~/.gemini",),
+        folders=("GEMINI",),
         servers={
-            _USER: Place("~/.gemini/settings.json", _SERVERS),
+            _USER: Place("GEMINI/settings.json", _SERVERS),
             _PROJECT: Place("./.gemini/settings.json", _SERVERS),
         },
         entry=_PLAIN,
         hooks={
-            _USER: Place("~/.gemini/settings.json", ("hooks",)),
+            _USER: Place("GEMINI/settings.json", ("hooks",)),
             _PROJECT: Place("./.gemini/settings.json", ("hooks",)),
         },
         events=(
@@ -216,7 +216,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10_000,
-        transcripts=("~/.gemini/tmp/*/chats/session-*.json", "~/.gemini/tmp/*/chats/session-*.jsonl"),
+        transcripts=("GEMINI/tmp/*/chats/session-*.json", "GEMINI/tmp/*/chats/session-*.jsonl"),
         after="start it anew in a trusted folder: elsewhere Gemini CLI disables servers",
     ),
     Host(
@@ -224,14 +224,14 @@ HOSTS: tuple[Host, ...] = (
         title="Qwen Code",
         aliases=("qwen",),
         programs=("qwen",),
-        folders=("~/.qwen",),
+        folders=("QWEN",),
         servers={
-            _USER: Place("~/.qwen/settings.json", _SERVERS),
+            _USER: Place("QWEN/settings.json", _SERVERS),
             _PROJECT: Place("./.qwen/settings.json", _SERVERS),
         },
         entry=_PLAIN,
         hooks={
-            _USER: Place("~/.qwen/settings.json", ("hooks",)),
+            _USER: Place("QWEN/settings.json", ("hooks",)),
             _PROJECT: Place("./.qwen/settings.json", ("hooks",)),
         },
         events=(
@@ -241,7 +241,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10,
-        transcripts=("~/.qwen/projects/*/chats/*.jsonl",),
+        transcripts=("QWEN/projects/*/chats/*.jsonl",),
     ),
     Host(
         name="opencode",
