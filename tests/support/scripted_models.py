@@ -6,7 +6,7 @@ A step is the name of a tool and its input; `tool_search` is Codex looking for t
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,10 +14,14 @@ Step = tuple[str, Any]
 
 
 class ScriptedModel:
-    """Serves the model protocols on a free port of this machine. `requests` is all it was sent."""
+    """Serves the model protocols on a free port of this machine. `requests` is all it was sent.
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    `agents` are the scripts of sub-agents, each by words of what it was asked to do.
+    """
+
+    def __init__(self, steps: Sequence[Step], agents: Mapping[str, Sequence[Step]] | None = None) -> None:
         self.steps = list(steps)
+        self.agents = dict(agents or {})
         self.requests: list[dict[str, Any]] = []
         model = self
 
@@ -150,7 +154,14 @@ class ScriptedModel:
     def _next(self, request: dict[str, Any], done: int, working: bool) -> Step | None:
         """The step after `done` ones; side requests (titles, summaries) get none."""
         self.requests.append(request)
-        return self.steps[done] if working and done < len(self.steps) else None
+        asked = json.dumps((request.get("messages") or [None])[0])
+        steps = next((steps for words, steps in self.agents.items() if words in asked), self.steps)
+        return steps[done] if working and done < len(steps) else None
+
+
+def patch(old: str, new: str, path: str = "app.py") -> Step:
+    """Codex changes one line of a file."""
+    return "apply_patch", f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
 
 
 def _openai_call(step: Step, number: int) -> dict[str, Any]:
