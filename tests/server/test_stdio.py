@@ -2,15 +2,13 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
-from conversation import INITIALIZED, STATELESS_META, initialize, request
+from conversation import INITIALIZED, STATELESS_META, initialize, request, tool
 from serving import Site, command
 
 STRAY = """
@@ -27,12 +25,6 @@ wire.start_writing(on_gone=lambda: None)
 wire.flush(10)
 """
 
-ORPHAN = """
-import subprocess, sys
-server = subprocess.Popen({command!r}, stdin=int(sys.argv[1]), stdout=int(sys.argv[2]))
-sys.stdin.read()
-"""
-
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
@@ -40,17 +32,12 @@ def site(tmp_path: Path) -> Site:
 
 
 def talk(site: Site, *messages: Any, **more_env: str) -> list[Any]:
-    """Everything the server says to a host that speaks and leaves at once."""
-    process = Site(site.root, site.repository, more_env).start()
-    said = b"".join((m if isinstance(m, bytes) else json.dumps(m).encode()) + b"\n" for m in messages)
-    heard, errors = process.communicate(said, timeout=60)
-    assert process.returncode == 0, errors.decode()
-    assert heard == b"" or heard.endswith(b"\n")
-    return [json.loads(line) for line in heard.splitlines()]
+    """What a host hears that gives the server more of an environment."""
+    return Site(site.root, site.repository, more_env).talk(*messages)
 
 
 def remember(request_id: int, text: str) -> dict[str, Any]:
-    return request(request_id, "tools/call", {"name": "remember", "arguments": {"memories": [{"text": text}]}})
+    return tool(request_id, "remember", {"memories": [{"text": text}]})
 
 
 def test_calls_are_answered_although_the_host_has_left_already(site: Site):
@@ -165,64 +152,9 @@ def test_nothing_heavy_is_loaded_before_the_first_answer():
     assert not heavy & set(loaded.stdout.split())
 
 
-def started(site: Site) -> subprocess.Popen[bytes]:
-    """A server that has answered a call, so that everything is loaded."""
-    process = site.start()
-    assert process.stdin and process.stdout
-    for message in (initialize(1), INITIALIZED, remember(2, "Something")):
-        process.stdin.write(json.dumps(message).encode() + b"\n")
-    process.stdin.flush()
-    assert [json.loads(process.stdout.readline())["id"] for _ in range(2)] == [1, 2]
-    return process
-
-
 @pytest.mark.skipif(os.name != "posix", reason="access lists rule there")
 def test_what_it_writes_is_the_persons_alone_from_the_start(site: Site):
     heard = talk(site, initialize(1), INITIALIZED, request(2, "tools/call", {"name": "memory_status"}))
     assert heard[1]["result"]["structuredContent"]["health"] == []
     made = [site.home, *site.home.rglob("*")]
     assert [path for path in made if path.stat().st_mode & 0o077] == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_quietly(site: Site, number: signal.Signals):
-    process = started(site)
-    assert psutil.Process(process.pid).children(recursive=True) == []
-    process.send_signal(number)
-    heard, errors = process.communicate(timeout=60)
-    assert (process.returncode, heard) == (0, b"")
-    assert b"Traceback" not in errors
-
-
-def test_it_ends_when_the_host_closes_its_stdout(site: Site):
-    process = started(site)
-    assert process.stdin and process.stdout
-    process.stdout.close()
-    process.stdin.write(json.dumps(request(3, "ping")).encode() + b"\n")
-    process.stdin.flush()
-    assert process.wait(timeout=60) == 0
-    process.stdin.close()
-    assert process.stderr
-    process.stderr.close()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="handles are passed in another way")
-def test_it_ends_when_its_parent_dies_although_the_pipe_stays_open(site: Site):
-    to_server, say = os.pipe()
-    hear, from_server = os.pipe()
-    parent = subprocess.Popen(
-        [sys.executable, "-c", ORPHAN.format(command=command()), str(to_server), str(from_server)],
-        env=site.env(),
-        cwd=site.repository.root,
-        stdin=subprocess.PIPE,
-        pass_fds=(to_server, from_server),
-    )
-    os.close(to_server)
-    os.close(from_server)
-    with os.fdopen(say, "wb") as say_to, os.fdopen(hear, "rb") as heard:
-        say_to.write(json.dumps(initialize(1)).encode() + b"\n")
-        say_to.flush()
-        assert json.loads(heard.readline())["id"] == 1
-        parent.communicate(timeout=60)  # the parent reads to the end and dies; our end of the pipe stays open
-        assert heard.read() == b""  # nobody holds the other end any more

@@ -30,6 +30,11 @@ def initialize(request_id: Any = 0, version: str = "2025-11-25", **capabilities:
     )
 
 
+def tool(request_id: Any, name: str, arguments: dict[str, Any]) -> Message:
+    """A call of a tool."""
+    return request(request_id, "tools/call", {"name": name, "arguments": arguments})
+
+
 INITIALIZED: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 

@@ -54,9 +54,17 @@ class Site:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes}
         return subprocess.Popen(command(*words), env=self.env(), cwd=cwd or self.repository.root, **pipes)
 
+    def talk(self, *messages: Any, **pipes: Any) -> list[Any]:
+        """Everything a server says to a host that speaks and leaves at once."""
+        process = self.start(**pipes)
+        heard, errors = process.communicate(as_lines(*messages), timeout=120)
+        assert process.returncode == 0, errors
+        assert heard == b"" or heard.endswith(b"\n")
+        return [json.loads(line) for line in heard.splitlines()]
+
     def without_model(self) -> None:
         """Words only: how long a model takes to load does not show in a reply."""
-        self.home.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.home / "config.toml").write_text('embedder = "off"\n')
 
     def init(self) -> None:
@@ -137,6 +145,11 @@ def listening(process: subprocess.Popen[bytes], site: Site) -> Iterator[WebServe
 def command(*words: str) -> list[str]:
     """The installed console script, told to serve."""
     return [str(Path(sys.executable).with_name("memhub-mcp")), "serve", *words]
+
+
+def as_lines(*messages: Any) -> bytes:
+    """Messages, or lines as they are, as a host writes them."""
+    return b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in messages)
 
 
 def reply_of(result: types.CallToolResult) -> dict[str, Any]:

@@ -1,15 +1,16 @@
 """The hub as the handlers use it: opened on first need, called in worker threads, minded when nobody calls."""
 
 import logging
-from collections.abc import Callable
-from threading import Lock
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import Condition
 from typing import TypeVar
 
 import anyio
 from anyio import to_thread
 
 from memhub_mcp.domain.scope import Caller
-from memhub_mcp.errors import MemhubError
+from memhub_mcp.errors import MemhubError, StoreError
 from memhub_mcp.service.hub import Hub
 
 CALLS_AT_ONCE = 8
@@ -21,6 +22,9 @@ QUIET_S = 0.5
 MAINTENANCE_EVERY_S = 60.0
 """How often maintenance looks for work left by hooks and other servers when nobody calls."""
 
+LAST_CALLS_S = 5.0
+"""How long the end waits for calls that are at work. What takes longer is left behind: a database survives that."""
+
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -30,8 +34,10 @@ class Door:
 
     def __init__(self, open_hub: Callable[[], Hub]) -> None:
         self._open_hub = open_hub
-        self._opening = Lock()
+        self._changing = Condition()
         self._hub: Hub | None = None
+        self._at_work = 0
+        self._closed = False
         self._threads = anyio.CapacityLimiter(CALLS_AT_ONCE)
         self._house_keeper = anyio.CapacityLimiter(1)
         self._calling = 0
@@ -44,10 +50,15 @@ class Door:
         Raises:
             MemhubError: what the use case raises, or why the hub cannot be opened; the next call tries again.
         """
+
+        def work() -> T:
+            with self._opened() as hub:
+                return use_case(hub, caller)
+
         self._calling += 1
         self._last_caller = caller
         try:
-            return await to_thread.run_sync(lambda: use_case(self._opened(), caller), limiter=self._threads)
+            return await to_thread.run_sync(work, limiter=self._threads)
         finally:
             self._calling -= 1
             self._called.set()
@@ -63,9 +74,10 @@ class Door:
             more = await to_thread.run_sync(self._maintain, limiter=self._house_keeper, abandon_on_cancel=True)
 
     def close(self) -> None:
-        """Closes the hub if it was opened."""
-        with self._opening:
-            if self._hub is not None:
+        """Closes the hub if it was opened, when the calls at work are done; later ones are refused."""
+        with self._changing:
+            self._closed = True
+            if self._changing.wait_for(lambda: not self._at_work, LAST_CALLS_S) and self._hub is not None:
                 self._hub.close()
 
     async def _until_quiet(self) -> None:
@@ -79,15 +91,26 @@ class Door:
 
     def _maintain(self) -> bool:
         try:
-            return self._opened().maintenance.run_once(self._last_caller)
+            with self._opened() as hub:
+                return hub.maintenance.run_once(self._last_caller)
         except MemhubError as error:
             _log.info("maintenance: %s", error)  # whoever calls is told the same
         except Exception:  # noqa: BLE001 - what goes wrong in idle work must not take the server away
             _log.exception("maintenance failed")
         return False
 
-    def _opened(self) -> Hub:
-        with self._opening:
+    @contextmanager
+    def _opened(self) -> Generator[Hub]:
+        """The hub, which is not closed meanwhile."""
+        with self._changing:
+            if self._closed:
+                raise StoreError("memhub is ending; start it anew")
             if self._hub is None:
                 self._hub = self._open_hub()
-            return self._hub
+            self._at_work += 1
+        try:
+            yield self._hub
+        finally:
+            with self._changing:
+                self._at_work -= 1
+                self._changing.notify_all()
