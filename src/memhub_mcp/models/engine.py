@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from memhub_mcp.errors import ModelError
 from memhub_mcp.models.heap import give_back, return_large_blocks
+
+# Importing it leaves an identifier of this machine in the cache folder, and a queue of events to be sent.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime as ort
 
 
 class Engine:
