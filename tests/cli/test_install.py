@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import time
 import tomllib
 
 import pytest
@@ -182,12 +183,35 @@ def test_nothing_is_left_on_the_machine(memhub, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     for words in (["claude"], ["codex"], ["zed"], ["cursor", "--scope", "project"], ["claude", "--scope", "local"]):
         assert memhub("install", *words, "--yes", cwd=root).returncode == 0
+    memhub("remember", "something", cwd=root)
+    memhub("doctor", cwd=root)  # loads the model
     looked = memhub("uninstall", "--all", "--purge-data", "--dry-run", cwd=root)
     assert looked.returncode == 0
     assert "would be erased" in looked.stdout
     gone = memhub("uninstall", "--all", "--purge-data", "--yes", cwd=root)
     assert gone.returncode == 0, gone.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_a_running_server_uses_is_not_erased(memhub, environment, tmp_path):
+    memhub("remember", "--tier", "user", "something", cwd=tmp_path)
+    server = subprocess.Popen(
+        [SCRIPT, "serve"], env=environment, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with server:
+        ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memory_status", "arguments": {}}}
+        server.stdin.write(json.dumps(ask) + "\n")
+        server.stdin.flush()
+        assert "something" not in server.stdout.readline()
+        while not list((tmp_path / "memhub" / "run").glob("ask-*.json")):
+            assert server.poll() is None
+            time.sleep(0.02)
+        refused = memhub("uninstall", "--purge-data", "--yes")
+        assert refused.returncode == 1
+        assert "still has memhub running" in refused.stderr
+        server.stdin.close()
+    assert memhub("uninstall", "--purge-data", "--yes").returncode == 0
+    assert not (tmp_path / "memhub").exists()
 
 
 def test_everything_remembered_is_erased_only_when_nothing_points_to_it(memhub, tmp_path):

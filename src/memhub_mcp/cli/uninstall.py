@@ -19,6 +19,7 @@ from memhub_mcp.cli.hosting import (
 )
 from memhub_mcp.cli.terminal import Page, clean
 from memhub_mcp.errors import ConfigError, InvalidInput
+from memhub_mcp.hosts.asking import is_served
 from memhub_mcp.hosts.install import plan_uninstall, without_record
 from memhub_mcp.hosts.installed import Installation, Installations
 from memhub_mcp.hosts.pieces import pieces_for
@@ -123,6 +124,8 @@ def _purge(page: Page, args: Namespace, settings: Settings) -> int:
     if left:
         names = ", ".join(one.host for one in left)
         raise InvalidInput(f"memhub is still installed into {names}; say --all, then --purge-data")
+    if is_served(str(home)) and not args.dry_run:
+        raise InvalidInput("an assistant still has memhub running; close it, then run this again to erase the data")
     page.line(f"everything in {clean(str(home))} would be erased" if args.dry_run else f"to erase: {clean(str(home))}")
     if args.dry_run or not agreed("Erase everything that is remembered, for good?", yes=args.yes):
         page.line("nothing was erased")

@@ -4,12 +4,17 @@ A server that listens leaves `<home>/run/ask-<pid>.json`: `address` (a socket's 
 `key`. One line of JSON goes there, one comes back. Standard library only: the hook path imports this.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
 
 DEADLINE_S = 0.08
 _LARGEST_ANSWER = 64 << 10
@@ -23,6 +28,14 @@ def ask(home: str, question: Mapping[str, Any], deadline_s: float = DEADLINE_S) 
             found = _read(listener)
             return _converse(found["address"], {**question, "key": found["key"]}, deadline)
     return None
+
+
+def is_served(home: str, deadline_s: float = 1.0) -> bool:
+    """Whether a server of this data directory is running."""
+    for listener in _listeners(home):
+        with suppress(OSError, ValueError, KeyError, TypeError), _connected(_read(listener)["address"], deadline_s):
+            return True
+    return False
 
 
 def _listeners(home: str) -> list[str]:
@@ -42,12 +55,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _converse(address: str | int, question: Mapping[str, Any], deadline: float) -> str | None:
-    import socket  # 6 ms that only a hook with somebody to ask should pay
-
-    family = socket.AF_INET if isinstance(address, int) else socket.AF_UNIX
-    with socket.socket(family, socket.SOCK_STREAM) as line:
-        line.settimeout(max(0.001, deadline - time.monotonic()))
-        line.connect(("127.0.0.1", address) if isinstance(address, int) else address)
+    with _connected(address, max(0.001, deadline - time.monotonic())) as line:
         line.sendall(json.dumps(question).encode("ascii") + b"\n")
         answer = b""
         while not answer.endswith(b"\n") and len(answer) < _LARGEST_ANSWER:
@@ -58,3 +66,16 @@ def _converse(address: str | int, question: Mapping[str, Any], deadline: float) 
             answer += part
     found = json.loads(answer).get("context")
     return found if isinstance(found, str) and found else None
+
+
+def _connected(address: str | int, timeout_s: float) -> socket.socket:
+    import socket  # 6 ms that only a hook with somebody to ask should pay
+
+    line = socket.socket(socket.AF_INET if isinstance(address, int) else socket.AF_UNIX, socket.SOCK_STREAM)
+    line.settimeout(timeout_s)
+    try:
+        line.connect(("127.0.0.1", address) if isinstance(address, int) else address)
+    except OSError:
+        line.close()
+        raise
+    return line
