@@ -13,6 +13,7 @@ from tests.cli.conftest import SCRIPT
 from tests.support.git_repository import GitRepository
 
 from memhub_mcp.cli.command import is_passing
+from memhub_mcp.hosts.codex_trust import our_hooks
 
 
 def tree(folder):
@@ -191,6 +192,22 @@ def test_nothing_is_left_on_the_machine(memhub, tmp_path):
     gone = memhub("uninstall", "--all", "--purge-data", "--yes", cwd=root)
     assert gone.returncode == 0, gone.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_trust_that_codex_noted_goes_with_the_hooks(memhub, tmp_path):
+    root = GitRepository.create(tmp_path / "project").root
+    folder = tmp_path / "person" / ".codex"
+    folder.mkdir()
+    theirs = '[hooks.state."/elsewhere/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
+    (folder / "config.toml").write_text(theirs)
+    for scope, hooks in (("user", folder / "hooks.json"), ("project", root / ".codex" / "hooks.json")):
+        assert memhub("install", "codex", "--scope", scope, "--yes", cwd=root).returncode == 0
+        with (folder / "config.toml").open("a") as file:
+            for place, digest in our_hooks(hooks):
+                file.write(f'\n[hooks.state."{hooks}:{place}"]\ntrusted_hash = "{digest}"\n')
+        assert memhub("uninstall", "codex", "--scope", scope, "--yes", cwd=root).returncode == 0
+        assert (folder / "config.toml").read_text() == theirs
+        assert not hooks.exists()
 
 
 def test_what_a_running_server_uses_is_not_erased(memhub, environment, tmp_path):

@@ -156,6 +156,9 @@ def test_codex_reckons_the_digests_of_our_hooks_as_doctor_does(memhub, run, pers
             file.write(f'[hooks.state."{hooks}:{place}"]\ntrusted_hash = "{digest}"\n')
     assert {hook["trustStatus"] for hook in listed()} == {"trusted"}
     assert "Codex: it trusts the hooks" in memhub("doctor", "--json")
+    memhub("uninstall", "codex", "--scope", scope, "--yes")
+    assert config.read_text().strip() == f'[projects."{project.root}"]\ntrust_level = "trusted"'
+    assert listed() == []
 
 
 def test_claude_code_takes_the_plugin_from_its_marketplace(claude, tmp_path):

@@ -20,6 +20,7 @@ from memhub_mcp.cli.hosting import (
 from memhub_mcp.cli.terminal import Page, clean
 from memhub_mcp.errors import ConfigError, InvalidInput
 from memhub_mcp.hosts.asking import is_served
+from memhub_mcp.hosts.codex_trust import with_trust
 from memhub_mcp.hosts.install import plan_uninstall, without_record
 from memhub_mcp.hosts.installed import Installation, Installations
 from memhub_mcp.hosts.pieces import pieces_for
@@ -57,7 +58,7 @@ def _work(
         if not known:
             page.line("no installation is recorded")
         for one in known:
-            yield _title(one), partial(_uninstall, page, one, args, settings)
+            yield _title(one), partial(_uninstall, page, one, args, settings, places)
         recorded = {one.place for one in known}
         for host, scope in _everywhere(places):
             if (host.name, scope, _project(scope, places)) not in recorded:
@@ -65,7 +66,10 @@ def _work(
     elif args.host:
         host, scope = named_host(args.host), InstallScope(args.scope)
         found = next((one for one in known if one.place == (host.name, scope, _project(scope, places))), None)
-        yield host.title, lambda: _uninstall(page, found or _as_found(host, scope, settings, places), args, settings)
+        yield (
+            host.title,
+            lambda: _uninstall(page, found or _as_found(host, scope, settings, places), args, settings, places),
+        )
 
 
 def _everywhere(places: HostPlaces) -> Iterator[tuple[Host, InstallScope]]:
@@ -82,7 +86,7 @@ def _uninstall_unrecorded(
 ) -> bool:
     """Takes out what an installation left whose record is lost, or what the person wrote by hand."""
     found = _as_found(host, scope, settings, places)
-    return _uninstall(page, found, args, settings) if found.files else True
+    return _uninstall(page, found, args, settings, places) if found.files else True
 
 
 def _as_found(host: Host, scope: InstallScope, settings: Settings, places: HostPlaces) -> Installation:
@@ -90,9 +94,11 @@ def _as_found(host: Host, scope: InstallScope, settings: Settings, places: HostP
     return Installation(host.name, scope, _project(scope, places), files=tuple(without_record(pieces)))
 
 
-def _uninstall(page: Page, installation: Installation, args: Namespace, settings: Settings) -> bool:
+def _uninstall(page: Page, installation: Installation, args: Namespace, settings: Settings, places: HostPlaces) -> bool:
     record = Installations.read(settings.home)
-    plan = plan_uninstall(installation.files, record.files_of_others(installation.place))
+    config = places.path("CODEX/config.toml") if installation.host == "codex" else None
+    files = with_trust(installation.files, config) if config else installation.files
+    plan = plan_uninstall(files, record.files_of_others(installation.place))
     if not plan.changes:
         page.line(f"{_title(installation)}: nothing of memhub is in its {installation.scope} configuration")
         _tell_of_other_scopes(page, installation, record)

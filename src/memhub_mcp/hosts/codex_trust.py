@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any, cast
 
 from memhub_mcp.errors import ConfigError
 from memhub_mcp.hosts import json_text
-from memhub_mcp.hosts.edits import is_our_hook
+from memhub_mcp.hosts.edits import Kind, Trace, is_our_hook
+from memhub_mcp.hosts.installed import InstalledFile
 
 
 class Trust(StrEnum):
@@ -30,6 +32,18 @@ def trust_of(hooks: Path, config: Path) -> list[Trust]:
     """Of each of our hooks in the file `hooks`, whether Codex, whose settings are in `config`, trusts it."""
     states = _states(config)
     return [_trust(states.get(f"{hooks}:{place}"), digest) for place, digest in our_hooks(hooks)]
+
+
+def with_trust(files: Sequence[InstalledFile], config: Path) -> tuple[InstalledFile, ...]:
+    """`files` of an installation with what Codex noted in `config` when the person trusted the hooks in them."""
+    noted = _states(config)
+    places = [f"{file.path}:{place}" for file in files for place, _ in our_hooks(file.path)]
+    traces = tuple(Trace(Kind.TABLE, ("hooks", "state", place)) for place in places if place in noted)
+    if not traces:
+        return tuple(files)
+    if all(file.path != config for file in files):
+        return (*files, InstalledFile(config, traces))
+    return tuple(replace(file, traces=(*file.traces, *traces)) if file.path == config else file for file in files)
 
 
 def _trust(state: object, digest: str) -> Trust:
@@ -51,6 +65,8 @@ def _states(config: Path) -> Mapping[str, object]:
 
 def our_hooks(hooks: Path) -> Iterator[tuple[str, str]]:
     """The place of each of our hooks, as Codex names it, and its digest."""
+    if hooks.suffix != ".json":
+        return
     try:
         listed = json_text.parse(hooks.read_text(encoding="utf-8")).value["hooks"]
     except (OSError, ValueError, ConfigError, KeyError, TypeError):
