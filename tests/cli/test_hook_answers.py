@@ -66,16 +66,73 @@ def project(memhub, home, server, tmp_path):
     return repository.root
 
 
-def question(project, prompt):
-    return {"source": "claude-code", "cwd": str(project), "prompt": prompt}
+def question(project, prompt, **more):
+    """A request; each is a conversation of its own unless a session is named."""
+    return {"source": "claude-code", "cwd": str(project), "prompt": prompt, "session": os.urandom(8).hex(), **more}
 
 
 def test_a_request_brings_up_what_surely_bears_on_it_and_nothing_else(memhub, home, project):
-    memhub("remember", "--tier", "user", "Retry limits of uploads are my favourite", "--home", str(home), cwd=project)
     told = ask(str(home), question(project, "raise the retry limit of uploads"), PATIENCE_S)
     assert told.startswith("- fact m_")
     assert told.endswith(LIMIT)
-    assert ask(str(home), question(project, "make the button blue"), PATIENCE_S) is None
+    assert "\n" not in told
+    for request in ("make the button blue", "raise it", "continue", "<system-reminder>retry limit of uploads", " "):
+        assert ask(str(home), question(project, request), PATIENCE_S) is None
+
+
+def test_the_same_is_told_once_a_session(memhub, home, project):
+    def told(prompt, **more):
+        return ask(str(home), question(project, prompt, **{"session": "s-1", **more}), PATIENCE_S)
+
+    def begin(**more):
+        return ask(str(home), {"source": "claude-code", "cwd": str(project), "session": "s-1", **more}, PATIENCE_S)
+
+    assert LIMIT in begin()
+    assert LIMIT in told("raise the retry limit of uploads")
+    assert told("raise the retry limit of uploads") is None
+    assert told("lower the retry limit of uploads") is None
+    assert LIMIT in told("raise the retry limit of uploads", source="codex")
+    assert LIMIT in told("raise the retry limit of uploads", session="s-2")
+    memhub("remember", "Uploads have no retry limit on the proxy of staging", "--home", str(home), cwd=project)
+    news = told("what is the retry limit of uploads on the staging proxy")
+    assert "no retry limit on the proxy of staging" in news
+    assert LIMIT not in news
+    assert LIMIT in begin()  # after a compaction nothing of it is in the context any more
+    assert LIMIT in told("raise the retry limit of uploads")
+
+
+def test_what_a_hook_did_not_wait_for_is_told_the_next_time(home, project):
+    asked = question(project, "raise the retry limit of uploads")
+    for _ in range(3):
+        assert ask(str(home), asked, 0.0) is None
+    assert LIMIT in ask(str(home), asked, PATIENCE_S)
+
+
+def test_what_follows_the_person_is_hinted_at_where_it_was_written(memhub, home, project, tmp_path):
+    text = "Retry limits of uploads belong into the configuration"
+    known = memhub("remember", "--tier", "user", text, "--home", str(home), "--json", cwd=project)
+    memory = json.loads(known.stdout)["results"][0]["id"]
+    other = GitRepository.create(tmp_path / "other")
+    other.commit("begin", {"a.py": "1\n"})
+    memhub("remember", "Another project", "--home", str(home), cwd=other.root)
+    prompt = "change the configuration of retry limits"
+    assert text in ask(str(home), question(project, prompt), PATIENCE_S)
+    assert ask(str(home), question(other.root, prompt), PATIENCE_S) is None
+    memhub("confirm", memory, "--yes", "--home", str(home))
+    assert text in ask(str(home), question(other.root, prompt), PATIENCE_S)
+    memhub("forget", memory, "--yes", "--home", str(home), cwd=project)
+    assert text not in (ask(str(home), question(project, prompt), PATIENCE_S) or "")
+
+
+def test_what_belongs_to_another_branch_is_not_hinted_at(memhub, home, project):
+    repository = GitRepository(project)
+    repository.git("switch", "-q", "-c", "topic")
+    text = "Quokka deliveries are batched by ninety seconds"
+    memhub("remember", text, "--home", str(home), cwd=project)
+    prompt = "batch the quokka deliveries by ten seconds"
+    assert text in ask(str(home), question(project, prompt), PATIENCE_S)
+    repository.git("switch", "-q", "main")
+    assert ask(str(home), question(project, prompt), PATIENCE_S) is None
 
 
 def test_the_answer_is_about_the_repository_of_the_hook(home, project, tmp_path):

@@ -9,7 +9,9 @@ import pytest
 from git_steps import Git
 from hubs import Desk, desk_in
 
+from memhub_mcp.domain.session import Utterance
 from memhub_mcp.hosts import hook_files
+from memhub_mcp.service.dialogue import add_turns
 
 
 def told_at(desk: Desk, folder: Path) -> str:
@@ -114,9 +116,6 @@ def test_another_commit_without_a_branch_is_told_what_all_branches_see(desk: Des
 
 
 def test_raw_turns_are_not_told(desk: Desk) -> None:
-    from memhub_mcp.domain.session import Utterance
-    from memhub_mcp.service.dialogue import add_turns
-
     store = desk.hub.scopes.resolve(desk.caller).store
     assert store is not None
     said = Utterance(position=0, speaker="Ada", text="I like tea", time=datetime.now(UTC))

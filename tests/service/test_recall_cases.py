@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from serving import Site, reply_of, web_server
 from store_steps import HandClock
 
-from memhub_mcp.service.hinting import hint
+from memhub_mcp.service.hinting import hints
 from memhub_mcp.service.question_sets import OWN
 
 ROOT = Path(__file__).parents[2]
@@ -85,9 +85,8 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 def test_requests_about_nothing_that_is_known_bring_up_nothing(mixed: Desk) -> None:
     assert mixed.hub.memories.status(mixed.caller)["counts"]["to_embed"] == 0
-    told = {prompt: hint(mixed.hub.memories, mixed.caller, prompt) for prompt in UNRELATED}
-    assert len([prompt for prompt, line in told.items() if line]) <= 1, told
-    assert all(len(line) / 4 <= 400 for line in told.values() if line)
+    told = {prompt: hints(mixed.hub.memories, mixed.caller, prompt) for prompt in UNRELATED}
+    assert not any(told.values()), told
 
 
 def test_questions_about_nothing_that_is_known_are_answered_with_nothing(mixed: Desk) -> None:

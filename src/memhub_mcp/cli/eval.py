@@ -1,4 +1,4 @@
-"""`memhub-mcp eval retrieval DIR | abstain [DIR] | own | runs`"""
+"""`memhub-mcp eval retrieval DIR | abstain [DIR] | hints [DIR] | own | runs`"""
 
 import argparse
 import json
@@ -15,14 +15,15 @@ from memhub_mcp.cli.opening import settings_from
 from memhub_mcp.cli.parsing import verb_parser
 from memhub_mcp.cli.terminal import Page, print_json
 from memhub_mcp.errors import NotFound
-from memhub_mcp.service.evaluation import Evaluation, abstain_report, retrieval_report
-from memhub_mcp.service.question_sets import OWN, QuestionSet, read_set
+from memhub_mcp.service.evaluation import Evaluation, abstain_report, hints_report, retrieval_report
+from memhub_mcp.service.question_sets import OWN, QuestionSet, hint_set, read_set
 from memhub_mcp.service.scoring import METRICS, compare, measure
 
 _EPILOG = """\
 retrieval DIR   rank the documents of DIR (turns.jsonl, questions.jsonl) for each question, gate and budget off
 abstain [DIR]   whether questions without an answer get none, and those with one are not refused
-own             both, on the set that ships with memhub
+hints [DIR]     whether requests bring up, unasked, the memory they bear on, and the others nothing
+own             retrieval and abstain, on the set that ships with memhub
 runs            the recorded runs"""
 
 
@@ -31,7 +32,7 @@ def run(words: list[str]) -> int:
     parser = verb_parser("eval", "Measure how well recall finds things.", as_json=True)
     parser.epilog = _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("what", choices=("retrieval", "abstain", "own", "runs"))
+    parser.add_argument("what", choices=("retrieval", "abstain", "hints", "own", "runs"))
     parser.add_argument("dir", nargs="?", type=Path, metavar="DIR")
     parser.add_argument("--record", metavar="NAME", help="keep this run under a name")
     parser.add_argument("--baseline", metavar="NAME", help="compare with a recorded run, question by question")
@@ -51,10 +52,12 @@ def _report(args: argparse.Namespace) -> dict[str, Any]:
     if args.what == "runs":
         return {"runs": [_read_run(path.stem, runs)["report"] for path in sorted(runs.glob("*.json"))]}
     baseline = _read_run(args.baseline, runs) if args.baseline else None
-    questions = read_set(args.dir or OWN)
+    questions = hint_set() if args.what == "hints" and args.dir is None else read_set(args.dir or OWN)
     with _laid_out(args, questions) as evaluation:
         if args.what == "abstain":
             return abstain_report(evaluation, questions)
+        if args.what == "hints":
+            return hints_report(evaluation, questions)
         rankings = list(evaluation.rank())
         report = retrieval_report(questions.name, rankings)
         if args.what == "own":
@@ -115,6 +118,9 @@ def _show(report: Mapping[str, Any]) -> None:
         for name, found in report.get("against", {}).items():
             if name != "baseline":
                 page.line(f"{name:12}{found['difference']:+.4f} [{found['low']:+.4f}, {found['high']:+.4f}]")
+    if "noise" in report:
+        page.line(f"{report['bearing']} requests bear on a memory, {report['useful']} of them bring it up")
+        page.line(f"{report['others']} bear on none, {report['noise']} of them bring up something")
     abstain = report.get("abstain", report if "unanswerable" in report else None)
     if abstain:
         page.line(

@@ -24,6 +24,10 @@ WRITABLE_KINDS = frozenset({Kind.FACT, Kind.DECISION, Kind.PREFERENCE, Kind.EXPE
 """The kinds an assistant or a person may store; the others are made by memhub itself."""
 
 
+TOLD_UNASKED = frozenset(Kind) - {Kind.TURN}
+"""The kinds an assistant may be told of without asking: what was said word for word is found by who asks."""
+
+
 class Status(StrEnum):
     """Whether a memory takes part in recall."""
 

@@ -23,7 +23,7 @@ def react(source: str, event: str, home: str, payload: Mapping[str, Any]) -> str
     """Does what an event asks for; what the model should be told, if anything."""
     match event:
         case "session-start":
-            return _context(_digest(home, payload))
+            return _context(_digest(source, home, payload))
         case "prompt":
             return _context(_prompt(source, home, payload))
         case "edit":
@@ -35,8 +35,18 @@ def react(source: str, event: str, home: str, payload: Mapping[str, Any]) -> str
     return None
 
 
-def _digest(home: str, payload: Mapping[str, Any]) -> str | None:
-    return hook_files.digest_of(home, hook_files.place_of(home, folder_of(payload) or os.getcwd()))
+def _digest(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
+    """What a running server knows, else what was written down last."""
+    folder = folder_of(payload) or os.getcwd()
+    place = hook_files.place_of(home, folder)
+    if place.store is None:
+        return None
+    return ask(home, _question(source, folder, payload)) or hook_files.digest_of(home, place)
+
+
+def _question(source: str, folder: str, payload: Mapping[str, Any]) -> dict[str, str]:
+    session = session_of(payload)
+    return {"source": source, "cwd": folder, **({"session": session} if session else {})}
 
 
 def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
@@ -48,7 +58,7 @@ def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
         _note_request(source, home, session, words, turn_of(payload))
     if not words or place.store is None or source == "cursor":  # Cursor takes nothing from this hook
         return None
-    return ask(home, {"source": source, "cwd": folder, "prompt": words})
+    return ask(home, {**_question(source, folder, payload), "prompt": words})
 
 
 def _note_request(source: str, home: str, session: str, words: str, turn: str | None) -> None:

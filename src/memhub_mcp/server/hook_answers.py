@@ -6,7 +6,11 @@ import json
 import os
 import secrets
 import sys
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import anyio
 from anyio.abc import ByteStream, Listener
@@ -16,13 +20,13 @@ from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import MemhubError
 from memhub_mcp.hosts.hook_files import root_of, write_private
 from memhub_mcp.server.door import Door
-from memhub_mcp.service.hinting import hint
-from memhub_mcp.service.hub import Hub
+from memhub_mcp.service.hinting import Hint, hints
 from memhub_mcp.store.folders import make_private
 
 _LONGEST_SOCKET_PATH = 100  # bytes; systems allow 104 or 108
 _LARGEST_QUESTION = 64 << 10
 _PATIENCE_S = 5.0
+_CONVERSATIONS = 200  # whose hints are remembered; the one that was silent longest is forgotten first
 
 
 class HookAnswers:
@@ -34,6 +38,7 @@ class HookAnswers:
         self._pointer = self._run / f"ask-{os.getpid()}.json"
         self._socket = self._run / f"ask-{os.getpid()}.sock"
         self._key = secrets.token_hex(16)
+        self._told = _Told()
 
     async def serve(self) -> None:
         """Answers until cancelled. Where nothing can listen or be written, hooks go without answers."""
@@ -74,28 +79,85 @@ class HookAnswers:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead, ValueError):
                 with anyio.move_on_after(_PATIENCE_S):
                     line = await BufferedByteReceiveStream(stream).receive_until(b"\n", _LARGEST_QUESTION)
-                    answer = await self._told(json.loads(line))
-                    await stream.send(json.dumps({"context": answer}).encode("ascii") + b"\n")
+                    question = self._read(json.loads(line))
+                    found = await self._found(question) if question is not None else _NOTHING
+                    await stream.send(json.dumps({"context": found.text}).encode("ascii") + b"\n")
+                    if question is not None:  # a hook that waited no longer has closed its end
+                        self._told.note(question.conversation, found.hints)
 
-    async def _told(self, question: object) -> str | None:
-        if not isinstance(question, dict) or not hmac.compare_digest(str(question.get("key")), self._key):
+    def _read(self, asked: object) -> "_Question | None":
+        """A question of a hook of this person, about a repository."""
+        if not isinstance(asked, dict):
             return None
-        source, cwd, prompt = (question.get(name) for name in ("source", "cwd", "prompt"))
-        if not (isinstance(source, str) and isinstance(cwd, str) and isinstance(prompt, str)):
+        said = {name: text for name, text in cast("dict[str, object]", asked).items() if isinstance(text, str)}
+        if not hmac.compare_digest(said.get("key", "").encode(), self._key.encode()) or not {"source", "cwd"} <= set(
+            said
+        ):
             return None
-        root = root_of(cwd)
+        root = root_of(said["cwd"])
         if root is None:
             return None
         # Named, so that the answer is about the hook's repository, wherever this process works.
-        caller = Caller(source=source, named=root, cwd=Path(cwd))
+        caller = Caller(source=said["source"], session=said.get("session"), named=root, cwd=Path(said["cwd"]))
+        return _Question(caller, said.get("prompt"))
 
-        def use(hub: Hub, caller: Caller) -> str | None:
-            return hint(hub.memories, caller, prompt)
-
+    async def _found(self, question: "_Question") -> "_Found":
+        caller, prompt = question.caller, question.prompt
         try:
-            return await self._door.run(caller, use)
+            if prompt is None:
+                self._told.begin(question.conversation)
+                return _Found(await self._door.run(caller, lambda hub, caller: hub.memories.digest(caller)))
+            told = self._told.of(question.conversation)
+            found = await self._door.run(caller, lambda hub, caller: hints(hub.memories, caller, prompt, told))
+            return _Found("\n".join(hint.line for hint in found), tuple(found))
         except MemhubError:
-            return None  # whoever calls a tool is told; a hook has nothing to add
+            return _NOTHING  # whoever calls a tool is told; a hook has nothing to add
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Who asks, about which repository, and what the person said; None when a session begins."""
+
+    caller: Caller
+    prompt: str | None
+
+    @property
+    def conversation(self) -> str:
+        """One conversation in one host; a host that does not name it has one at a place."""
+        return f"{self.caller.source}\0{self.caller.session or self.caller.cwd}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What to tell, and which memories that is about."""
+
+    text: str | None
+    hints: tuple[Hint, ...] = ()
+
+
+_NOTHING = _Found(None)
+
+
+class _Told:
+    """What each conversation heard of already: the same line before every request helps nobody."""
+
+    def __init__(self) -> None:
+        self._by_conversation: OrderedDict[str, set[tuple[str, int]]] = OrderedDict()
+
+    def begin(self, conversation: str) -> None:
+        """It begins, or goes on without what was said before."""
+        self._by_conversation.pop(conversation, None)
+
+    def of(self, conversation: str) -> frozenset[tuple[str, int]]:
+        """Memories with their versions."""
+        return frozenset(self._by_conversation.get(conversation, ()))
+
+    def note(self, conversation: str, told: Iterable[Hint]) -> None:
+        """The conversation heard of these."""
+        self._by_conversation.setdefault(conversation, set()).update((hint.memory, hint.version) for hint in told)
+        self._by_conversation.move_to_end(conversation)
+        while len(self._by_conversation) > _CONVERSATIONS:
+            self._by_conversation.popitem(last=False)
 
 
 def _is_alive(process: int) -> bool:

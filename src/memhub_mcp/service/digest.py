@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memhub_mcp.domain.memory import Filter, Kind, Memory
+from memhub_mcp.domain.memory import TOLD_UNASKED, Filter, Memory
 from memhub_mcp.service.scope import Scope
 
 WORKSPACE_MEMORIES = 6
 PERSON_MEMORIES = 3
 _CHARACTERS = 160
-_TOLD_KINDS = frozenset(Kind) - {Kind.TURN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +36,8 @@ def digest(scope: Scope, now: datetime, *, any_branch: bool = False) -> list[Dig
     known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
     place, branch = scope.reply()["workspace"], None if any_branch else scope.reply()["branch"]
     first = f"memhub · {place}" + (f" on {branch}" if branch else "")
-    told = replace(seen, kinds=_TOLD_KINDS)
-    mine = Filter(valid_at=now, undisputed=True, kinds=_TOLD_KINDS, told_in=store.workspace.id)
+    told = replace(seen, kinds=TOLD_UNASKED)
+    mine = Filter(valid_at=now, undisputed=True, kinds=TOLD_UNASKED, told_in=store.workspace.id)
     return [
         DigestLine(text=f"{first}: {known}; {store.commits.count()} commits indexed."),
         *_lines(scope, store.memories.newest(told, before=None, limit=WORKSPACE_MEMORIES)),

@@ -16,6 +16,7 @@ from memhub_mcp.domain.scope import Caller
 from memhub_mcp.domain.session import Utterance
 from memhub_mcp.errors import ModelError
 from memhub_mcp.service.dialogue import add_turns
+from memhub_mcp.service.hinting import hints
 from memhub_mcp.service.hub import Hub
 from memhub_mcp.service.question_sets import Asked, Document, QuestionSet
 from memhub_mcp.service.scoring import intervals, measure, percentile, summary
@@ -79,6 +80,11 @@ class Evaluation:
     def refused(self, conv: str, question: str) -> bool:
         """Whether the question gets the answer that nothing is relevant."""
         return self._hub.memories.recall(self._callers[conv], question)["nothing_relevant"]
+
+    def hinted(self, conv: str, request: str) -> list[str]:
+        """The documents that a request brings up unasked."""
+        found = hints(self._hub.memories, self._callers[conv], request)
+        return [document for hint in found for document in self.documents(hint.memory)]
 
     def _workspace(self, folder: Path) -> Caller:
         pygit2.init_repository(str(folder))
@@ -176,6 +182,25 @@ def abstain_report(evaluation: Evaluation, questions: QuestionSet) -> dict[str, 
         "rightly_refused": round(1 - total["answered"] / total["unanswerable"], 4) if total["unanswerable"] else None,
         "by_category": counts,
         "wrong": wrong,
+    }
+
+
+def hints_report(evaluation: Evaluation, requests: QuestionSet) -> dict[str, Any]:
+    """How often a request that bears on a memory brings up the right one, and any other request anything at all."""
+    bearing = [one for one in requests.questions if one.evidence]
+    others = [one for one in requests.questions if not one.evidence]
+    told = {one.id: evaluation.hinted(one.conv, one.text) for one in requests.questions}
+    right = [one.id for one in bearing if set(told[one.id]) & set(one.evidence)]
+    noise = [one.id for one in others if told[one.id]]
+    return {
+        "set": requests.name,
+        "bearing": len(bearing),
+        "useful": round(len(right) / max(len(bearing), 1), 4),
+        "misleading": [one.id for one in bearing if told[one.id] and one.id not in right],
+        "missed": [one.id for one in bearing if not told[one.id]],
+        "others": len(others),
+        "noise": round(len(noise) / max(len(others), 1), 4),
+        "noisy": noise,
     }
 
 

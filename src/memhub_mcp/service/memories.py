@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhub_mcp.domain.clock import Clock
+from memhub_mcp.domain.hit import MemoryHit
 from memhub_mcp.domain.replies import (
     ConfirmReply,
     ForgetReply,
@@ -79,6 +80,10 @@ class Memories:
         scope = self._scopes.resolve(_with_paths(caller, _paths(question.files)))
         self._indexing.catch_up(scope)
         return self._reading.recall(scope, question)
+
+    def bearing(self, caller: Caller, text: str) -> builtins.list[MemoryHit]:
+        """What may bear on `text`, said to an assistant that did not ask: in milliseconds, and without a trace."""
+        return self._reading.bearing(self._scopes.resolve(caller), text)
 
     def ranked(self, caller: Caller, query: str, limit: int) -> builtins.list[str]:
         """The ids of what is nearest to `query`, relevant or not, to measure the order; see `recall`."""

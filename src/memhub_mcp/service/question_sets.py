@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ ADVERSARIAL = "5"
 
 OWN = Path(__file__).parent / "data" / "own"
 """The set that ships with the project: coding memories and questions in English and Chinese, own sentences."""
+
+HINTS = OWN.parent / "hints"
+"""Requests as a person types them: for some one memory is worth telling, for most nothing is. One more project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +105,12 @@ def read_set(folder: Path) -> QuestionSet:
         if str(row.get("category", "")) != ADVERSARIAL:
             questions.append(asked)
     return QuestionSet(name=folder.resolve().name, documents=documents, questions=questions)
+
+
+def hint_set() -> QuestionSet:
+    """The requests that ship with memhub, on the projects of both sets."""
+    own, more = read_set(OWN), read_set(HINTS)
+    return replace(more, documents={**own.documents, **more.documents})
 
 
 def _rows(path: Path) -> list[tuple[str, dict[str, Any]]]:

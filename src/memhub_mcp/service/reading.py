@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.hit import Hit, MemoryHit
-from memhub_mcp.domain.memory import Filter, Memory
+from memhub_mcp.domain.memory import TOLD_UNASKED, Filter, Memory
 from memhub_mcp.domain.replies import GetReply, HitReply, MemoryReply, ModeReply, RecallReply
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.models.load import Models
@@ -31,10 +31,7 @@ WAIT_S = 2.0  # for the model and the vectors that are due, together; beyond it 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a reader asks. An empty query lists, newest first; `branch="*"` looks at every branch.
-
-    A model that is not in memory yet is waited for `wait_s`.
-    """
+    """What a reader asks. An empty query lists, newest first; `branch="*"` looks at every branch."""
 
     query: str
     limit: int = DEFAULT_LIMIT
@@ -47,7 +44,6 @@ class Question:
     until: str | datetime | None = None
     budget_tokens: int | None = None
     cursor: str | None = None
-    wait_s: float = WAIT_S
 
 
 class Reading:
@@ -94,6 +90,22 @@ class Reading:
             reply["notes"] = [*scope.notes, *reply.get("notes", [])]
         return reply
 
+    def bearing(self, scope: Scope, text: str) -> list[MemoryHit]:
+        """The memories that may bear on what a person said to an assistant that did not ask, best first.
+
+        A model that is not in memory is not waited for: the next request has it. Nothing is noted, for whoever hears
+        of it did not look for it.
+        """
+        store = scope.store
+        if store is None:
+            return []
+        seen = Filter(valid_at=self._clock(), undisputed=True, kinds=TOLD_UNASKED)
+        here = replace(seen, anchors=scope.anchors(), shadowed=scope.shadowed())
+        mine = replace(seen, told_in=store.workspace.id)
+        places = (Place(store=store, filter=here, name=store.workspace.name), Place(store=scope.user, filter=mine))
+        answer = self._recall.ask(text, places, branch=scope.checkout.branch if scope.checkout else None)
+        return [hit for hit in answer.hits if isinstance(hit, MemoryHit)]
+
     def ranked(self, scope: Scope, question: Question) -> list[str]:
         """The ids of what is nearest to the question, best first: `recall` without gate, budget and collapse."""
         answer = self._ask(scope, question, self._places(scope, question), relevant_only=False)
@@ -116,7 +128,7 @@ class Reading:
         return reply
 
     def _ask(self, scope: Scope, question: Question, places: Sequence[Place], *, relevant_only: bool = True) -> Answer:
-        deadline = time.monotonic() + question.wait_s
+        deadline = time.monotonic() + WAIT_S
         self._serving.prepare((place.store for place in places), deadline)
         return self._recall.ask(
             question.query,
