@@ -3,6 +3,7 @@
 from memhub_mcp.domain.clock import Clock, system_clock
 from memhub_mcp.models.load import Models
 from memhub_mcp.service.briefing import Briefing
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.code_state import CodeState
 from memhub_mcp.service.history import History
 from memhub_mcp.service.home import prepare_home
@@ -19,7 +20,7 @@ from memhub_mcp.service.serving import Serving
 from memhub_mcp.service.stores import Stores
 from memhub_mcp.service.tracing import Tracing
 from memhub_mcp.service.workspaces import WorkspaceChanges
-from memhub_mcp.settings import Settings
+from memhub_mcp.settings import CaptureSetting, Settings
 from memhub_mcp.store.workspaces import Workspaces
 
 
@@ -39,9 +40,12 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     tracing = Tracing()
     serving = Serving(doors, clock)
     reindexing = Reindexing(models=doors, serving=serving)
-    reporting = Reporting(home=settings.home, models=doors, serving=serving, clock=clock, tightened=tightened)
-    briefing = Briefing(home=settings.home, capture=settings.capture, clock=clock)
-    importing = Importing(scopes=scopes, keeps_turns=settings.capture == "all")
+    capturing = Capturing(home=settings.home, registry=registry, setting=CaptureSetting(settings), clock=clock)
+    reporting = Reporting(
+        home=settings.home, models=doors, serving=serving, capturing=capturing, clock=clock, tightened=tightened
+    )
+    briefing = Briefing(home=settings.home, capturing=capturing, clock=clock)
+    importing = Importing(scopes=scopes, capturing=capturing)
     maintenance = Maintenance(
         home=settings.home,
         scopes=scopes,
@@ -50,6 +54,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
         indexing=indexing,
         briefing=briefing,
         importing=importing,
+        capturing=capturing,
     )
     memories = Memories(
         scopes=scopes,
@@ -77,6 +82,7 @@ def open_hub(settings: Settings, clock: Clock = system_clock, models: Models | N
     return Hub(
         settings=settings,
         scopes=scopes,
+        capturing=capturing,
         memories=memories,
         history=History(scopes=scopes, tracing=tracing, indexing=indexing, maintenance=maintenance),
         indexing=indexing,

@@ -3,7 +3,9 @@
 import os
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,7 +66,8 @@ class Settings:
     """`other_workspaces` in config.toml: whether a tool call may name a workspace that is not the session's."""
 
     capture: str = "edits"
-    """`capture` in config.toml: what hooks may record, `off`, `edits` or `all`."""
+    """`capture` in config.toml: what hooks may record where nothing else was said, `off`, `edits` or `all`. It holds
+    until the file changes; see `CaptureSetting`."""
 
     models_dir: Path | None = None
     """MEMHUB_MODELS_DIR or `models_dir` in config.toml: a folder of prepared models, instead of <home>/models."""
@@ -141,6 +144,31 @@ def load_settings(
         offline=_truthy(env.get("MEMHUB_OFFLINE")) or _truthy(env.get("HF_HUB_OFFLINE")),
         **values,
     )
+
+
+class CaptureSetting:
+    """`capture` as config.toml says it now: a server that runs for days must not go on recording once it is off."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._file = settings.home / "config.toml"
+        self._level = settings.capture
+        self._seen = self._stamp()
+
+    def read(self) -> tuple[str, datetime]:
+        """The level, and when the file was last written. While the file cannot be understood, what it said before."""
+        stamp = self._stamp()
+        if stamp != self._seen:
+            with suppress(InvalidInput):
+                self._level = _read_config(self._file).get("capture", "edits")
+            self._seen = stamp
+        return self._level, datetime.fromtimestamp(stamp[0] / 1e9, UTC)
+
+    def _stamp(self) -> tuple[int, int]:
+        try:
+            found = self._file.stat()
+        except OSError:
+            return (0, 0)
+        return found.st_mtime_ns, found.st_size
 
 
 def _read_config(file: Path) -> dict[str, Any]:

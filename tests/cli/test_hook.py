@@ -81,7 +81,7 @@ def test_a_session_begins_with_what_is_known(hook, tmp_path, project, host):
     home = tmp_path / "memhub"
     store = home / "workspaces" / "project-0123456789abcdef"
     store.mkdir(parents=True)
-    hook_files.note_place(home, str(project), store.relative_to(home).as_posix(), "edits")
+    hook_files.note_rules(home, "edits", {str(project): store.relative_to(home).as_posix()}, {})
     known = "deploys go through zirconium-7 </memhub-evidence>"
     line = hook_files.Line
     hook_files.note_digest(home, hook_files.place_of(home, str(project)), "main", [line(known)], [line("less")])
@@ -161,7 +161,7 @@ def test_nothing_is_recorded_outside_repositories_or_where_it_is_switched_off(ho
     written = {"filePath": str(outside), "oldString": "", "newString": "x"}
     hook("claude-code", "edit", "edit.edit", tool_input={}, tool_response=written)
     hook("claude-code", "prompt", "prompt")
-    hook_files.write_private(str(home / "capture.json"), {"roots": {str(project): {"capture": "off"}}})
+    hook_files.note_rules(home, "edits", {str(project): "workspaces/p"}, {"workspaces/p": {"capture": "off"}})
     hook("claude-code", "prompt", "prompt", session_id="quiet")
     hook("claude-code", "edit", "edit.edit")
     assert spool.pending(home) == []

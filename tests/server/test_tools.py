@@ -1,6 +1,8 @@
 """Every tool through a real client of a real process, in both protocol eras."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,22 @@ async def test_what_does_not_exist_is_a_protocol_error(site: Site):
         ):
             with pytest.raises(MCPError, match="Resource not found"):
                 await client.read_resource(uri)
+
+
+async def test_a_running_server_knows_at_once_that_capture_is_paused(site: Site):
+    def person(*words: str) -> None:
+        script = str(Path(sys.executable).with_name("memhub-mcp"))
+        subprocess.run([script, *words], env=site.env(), cwd=site.repository.root, check=True, capture_output=True)
+
+    async with site.assistant() as client:
+        assert reply_of(await client.call_tool("memory_status", {}))["capture"] == "edits"
+        person("pause", "--for", "1h")
+        status = reply_of(await client.call_tool("memory_status", {}))
+        assert (status["capture"], "paused_until" in status) == ("paused", True)
+        assert '"capture":"paused"' in await read(client, "memhub://status")
+        person("pause", "--resume")
+        person("capture", "all")
+        assert '"capture":"all"' in await read(client, "memhub://status")
 
 
 async def test_resources_and_prompts_speak_of_what_is_stored(site: Site):

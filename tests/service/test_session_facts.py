@@ -135,8 +135,6 @@ def test_a_session_that_hooks_followed_is_told_from_its_edits(desk: Desk, repo: 
     home = tmp_path / "memhub-home"
     report(desk, home, edited(repo))
     report(desk, home, ended(repo, transcript="/nowhere/s1.jsonl"))
-    assert facts(desk) == []  # nobody waits for it
-    desk.hub.maintenance.run_once(desk.caller)
     assert spool.pending(home) == []
     (fact,) = facts(desk)
     assert fact["text"] == (

@@ -44,7 +44,10 @@ def edit_from_json(data: Mapping[str, object]) -> EditEvent:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """A host said that a session in `folder` is over. `transcript` is the file that holds it, if there is one."""
+    """A session in `folder` is over, or is compacted and goes on: time to settle what it was about.
+
+    `transcript` is the file that holds it, if there is one.
+    """
 
     source: str
     session: str
@@ -53,8 +56,8 @@ class SessionEnd:
 
 
 def is_session_end(data: Mapping[str, object]) -> bool:
-    """Whether a spool entry tells of the end of a session."""
-    return data.get("event") == "session-end"
+    """Whether a spool entry tells of the end of a session, or of a compaction, which is treated as one."""
+    return data.get("event") in ("session-end", "compact")
 
 
 def session_end_from_json(data: Mapping[str, object]) -> SessionEnd:

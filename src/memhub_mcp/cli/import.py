@@ -23,6 +23,7 @@ _COUNTS: Mapping[str, str] = {
     "known": "known already",
     "outside": "outside this repository, left out",
     "withheld": "of files whose content is not kept, only their places are",
+    "silent": "made while capture was paused, left out",
     "failed": "failed in the session, left out",
 }
 

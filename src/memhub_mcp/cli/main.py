@@ -21,6 +21,8 @@ VERBS = {
     "confirm": "let what follows you be told in other repositories too",
     "status": "scope, counts and health",
     "doctor": "check this installation and say what to do",
+    "pause": "stop hooks from recording here for a while: pause [--for 2h | --resume]",
+    "capture": "what hooks may record here: capture [off | edits | all | default]",
     "promote": "let what was said on a branch hold for the whole repository",
     "workspaces": "the repositories that have a memory: list, merge, move, delete",
     "models": "the models that find meaning: list, pull, add, verify",

@@ -3,8 +3,8 @@
 from memhub_mcp.cli.opening import opened
 from memhub_mcp.cli.parsing import verb_parser
 from memhub_mcp.cli.replies import show_notes, where
-from memhub_mcp.cli.terminal import Page, count_of, print_json
-from memhub_mcp.domain.replies import SwitchReply
+from memhub_mcp.cli.terminal import Page, count_of, local_time, print_json
+from memhub_mcp.domain.replies import StatusReply, SwitchReply
 
 
 def run(words: list[str]) -> int:
@@ -23,6 +23,7 @@ def run(words: list[str]) -> int:
             "memhub": f"{reply['version']}, data in {reply['home']}",
             "here": where(reply["scope"]),
             **{name.replace("_", " "): _value(value) for name, value in reply["counts"].items()},
+            **_capture(reply),
             "meaning": mode["dense"] + (f" ({mode['why']})" if "why" in mode else ""),
             "rerank": mode["rerank"],
         }
@@ -33,6 +34,14 @@ def run(words: list[str]) -> int:
         page.paragraph(finding, how="yellow")
     show_notes(page, reply.get("notes", ()))
     return 0
+
+
+def _capture(reply: StatusReply) -> dict[str, str]:
+    """What hooks may record here, when there is a repository."""
+    if "capture" not in reply:
+        return {}
+    until = f" until {local_time(reply['paused_until'])}" if "paused_until" in reply else ""
+    return {"capture": reply["capture"] + until}
 
 
 def _progress(switch: SwitchReply) -> str:

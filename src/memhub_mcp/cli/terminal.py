@@ -99,6 +99,11 @@ def ago(at: str, now: datetime | None = None) -> str:
     return "just now"
 
 
+def local_time(at: str) -> str:
+    """An ISO moment as the clock on the wall shows it."""
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
+
+
 def count_of(number: int, noun: str) -> str:
     """`1 memory`, `2 memories`, `1,204 commits`."""
     if number == 1:

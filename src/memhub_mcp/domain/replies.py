@@ -182,7 +182,8 @@ class ImportReply(TypedDict):
     """What transcripts brought into the current workspace, or would bring on a dry run.
 
     `sessions` were read in `files`. Of their edits `edits` are new, `known` were there, `outside` lie elsewhere,
-    `failed` did not happen; `withheld` ones keep no texts. `facts` and `turns` are new memories.
+    `failed` did not happen, `silent` fell into a pause; `withheld` ones keep no texts. `facts` and `turns` are new
+    memories.
     """
 
     source: str
@@ -194,6 +195,7 @@ class ImportReply(TypedDict):
     outside: NotRequired[int]
     withheld: NotRequired[int]
     failed: NotRequired[int]
+    silent: NotRequired[int]
     turns: NotRequired[int]
     lines: NotRequired[int]
     damaged: NotRequired[int]
@@ -203,15 +205,31 @@ class ImportReply(TypedDict):
 
 
 class StatusReply(TypedDict):
-    """Scope, counts, modes, health."""
+    """Scope, counts, modes, health. `capture` is `off`, `edits`, `all` or `paused`, in a workspace."""
 
     version: str
     home: str
     scope: ScopeReply
     counts: dict[str, Any]
     mode: ModeReply
+    capture: NotRequired[str]
+    paused_until: NotRequired[str]
     health: list[str]
     switches: NotRequired[list[SwitchReply]]
+    notes: NotRequired[list[str]]
+
+
+class CaptureReply(TypedDict):
+    """What hooks may record in a workspace: `capture` is `off`, `edits`, `all` or `paused`.
+
+    `level` is what holds without a pause, and `own` whether it was said for this workspace, not in config.toml.
+    """
+
+    capture: str
+    level: str
+    own: bool
+    paused_until: NotRequired[str]
+    scope: ScopeReply
     notes: NotRequired[list[str]]
 
 

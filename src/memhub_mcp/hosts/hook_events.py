@@ -28,10 +28,12 @@ def react(source: str, event: str, home: str, payload: Mapping[str, Any]) -> str
             return _context(_prompt(source, home, payload))
         case "edit":
             _record_edits(source, home, payload)
+        case "compact":
+            _report_session(source, event, home, payload)
         case "session-end":
             _end_session(source, home, payload)
         case _:
-            pass  # a compaction: the session that goes on starts anew, and is told its digest again
+            pass
     return None
 
 
@@ -54,8 +56,10 @@ def _prompt(source: str, home: str, payload: Mapping[str, Any]) -> str | None:
     words = words_of(prompt)[:_LONGEST_SAID].strip()
     session, folder = session_of(payload), folder_of(payload) or os.getcwd()
     place = hook_files.place_of(home, folder)
-    if prompt and session and place.root and place.capture != "off":
+    if prompt and session and place.records:
         _note_request(source, home, session, words, turn_of(payload))
+    elif session and not place.records:  # not kept; and what was asked before is not what the next edits are for
+        hook_files.forget_said(home, source, session)
     if not words or place.store is None or source == "cursor":  # Cursor takes nothing from this hook
         return None
     return ask(home, {**_question(source, folder, payload), "prompt": words})
@@ -81,20 +85,23 @@ def _record_edits(source: str, home: str, payload: Mapping[str, Any]) -> None:
 
 def _may_record(home: str, path: str) -> bool:
     """Whether the edited file is in a repository, and nobody said that nothing is to be recorded there."""
-    place = hook_files.place_of(home, os.path.dirname(path))
-    return place.root is not None and place.capture != "off"
+    return hook_files.place_of(home, os.path.dirname(path)).records
 
 
 def _end_session(source: str, home: str, payload: Mapping[str, Any]) -> None:
+    session = session_of(payload)
+    if session:
+        hook_files.forget_said(home, source, session)
+    _report_session(source, "session-end", home, payload)
+
+
+def _report_session(source: str, event: str, home: str, payload: Mapping[str, Any]) -> None:
+    """A session ended, or loses its beginning to a compaction: what it was about is remembered when there is time."""
     session, folder = session_of(payload), folder_of(payload) or os.getcwd()
-    if not session:
-        return
-    hook_files.forget_said(home, source, session)
-    place = hook_files.place_of(home, folder)
-    if place.root is not None and place.capture != "off":
-        end = {"event": "session-end", "source": source, "session": session, "folder": folder}
+    if session and hook_files.place_of(home, folder).records:
         transcript = text_in(payload, "transcript_path")
-        spool.write(home, {**end, "transcript": transcript} if transcript else end)
+        told = {"event": event, "source": source, "session": session, "folder": folder}
+        spool.write(home, {**told, "transcript": transcript} if transcript else told)
 
 
 def _context(text: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """The small files by which hooks know what they may do, what to say, and what was asked.
 
-    <home>/capture.json               which repositories there are and what may be recorded in each
+    <home>/capture.json               which checkouts belong to which store, what may be recorded in each
     <home>/<store>/digest.json        what a session begins with, for each checkout and its branch
     <home>/run/said/<session>.json    the request a session is working on, until it ends
 
@@ -24,7 +24,10 @@ Home = str | os.PathLike[str]
 
 
 class Place:
-    """A repository as hooks know it: its root, its store's folder, what may be recorded there."""
+    """A repository as hooks know it: its root, its store's folder, what may be recorded there.
+
+    `capture` is `off`, `edits`, `all` or `paused`.
+    """
 
     __slots__ = ("capture", "root", "store")
 
@@ -33,18 +36,30 @@ class Place:
         self.store = store
         self.capture = capture
 
+    @property
+    def records(self) -> bool:
+        """Whether it is a repository, and what happens in it may be recorded now."""
+        return self.root is not None and self.capture not in ("off", "paused")
+
 
 def place_of(home: Home, folder: str) -> Place:
-    """The repository that holds `folder`; without one, what may be recorded in general."""
+    """The repository that holds `folder`; without one, what may be recorded in general.
+
+    A working tree that was never seen is known by the repository it belongs to.
+    """
     known = _read(os.path.join(home, CAPTURE_FILE))
-    capture = _text(known.get("capture")) or "edits"
-    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
     root = root_of(folder)
-    entry = roots.get(root) if root else None
-    if not isinstance(entry, dict):
-        return Place(root, None, capture)
-    facts = cast("dict[str, Any]", entry)
-    return Place(root, _text(facts.get("store")), _text(facts.get("capture")) or capture)
+    roots = _fields(known.get("roots"))
+    entry = root and (roots.get(root) or roots.get(_first_checkout(root)))
+    store = _text(_fields(entry).get("store"))
+    rule = _fields(_fields(known.get("stores")).get(store or ""))
+    capture = _text(rule.get("capture")) or _text(known.get("capture")) or "edits"
+    return Place(root, store, "paused" if _lasts(rule.get("paused")) else capture)
+
+
+def _lasts(pause: object) -> bool:
+    """Whether a pause, `true` or the second since 1970 it ends in, is one now."""
+    return pause is True or (isinstance(pause, (int, float)) and time.time() < pause)
 
 
 def root_of(folder: str) -> str | None:
@@ -58,15 +73,27 @@ def root_of(folder: str) -> str | None:
     return current
 
 
-def note_place(home: Home, root: str, store: str, capture: str) -> None:
-    """Hooks in the checkout at `root` belong to the store in the folder `store` of the home."""
+def knows(home: Home, capture: str, roots: Mapping[str, str], stores: Mapping[str, Any]) -> bool:
+    """Whether hooks know all this already; see `note_rules`. They know the defaults without being told."""
+    known = _read(os.path.join(home, CAPTURE_FILE))
+    rules = (known.get("capture", "edits"), _fields(known.get("stores")))
+    there = _fields(known.get("roots"))
+    return rules == (capture, stores) and all(
+        _fields(there.get(root)).get("store") == store for root, store in roots.items()
+    )
+
+
+def note_rules(home: Home, capture: str, roots: Mapping[str, str], stores: Mapping[str, Any]) -> None:
+    """Hooks go by this from now on. The caller sees to it that nobody else does this at the same time.
+
+    `roots`: the folder of the store for the root of a checkout; those noted before stay, as long as they are there.
+    `stores`: `{"capture": …, "paused": true or the second it ends}` for the folder of each store that has such a rule.
+    """
     path = os.path.join(home, CAPTURE_FILE)
-    known = _read(path)
-    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
-    entry = {**roots.get(root, {}), "store": store}
-    if known.get("capture") != capture or roots.get(root) != entry:
-        there = {place: facts for place, facts in roots.items() if os.path.isdir(place)}
-        write_private(path, {"capture": capture, "roots": {**there, root: entry}})
+    earlier = _fields(_read(path).get("roots"))
+    there = {root: facts for root, facts in earlier.items() if os.path.isdir(root)}
+    places = {**there, **{root: {"store": store} for root, store in roots.items()}}
+    write_private(path, {"capture": capture, "roots": places, "stores": stores})
 
 
 class Line:
@@ -89,7 +116,7 @@ def note_digest(home: Home, place: Place, standing: str | None, lines: Sequence[
         return
     path = os.path.join(home, place.store, DIGEST_FILE)
     known = _read(path)
-    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
+    roots = _fields(known.get("roots"))
     entry = {"standing": standing, "lines": [_plain(line) for line in lines]}
     changed = {"shared": [_plain(line) for line in shared], "roots": {**roots, place.root: entry}}
     if changed != known:
@@ -101,7 +128,7 @@ def digest_of(home: Home, place: Place) -> str | None:
     if place.store is None or place.root is None:
         return None
     known = _read(os.path.join(home, place.store, DIGEST_FILE))
-    roots = cast("dict[str, Any]", known.get("roots")) if isinstance(known.get("roots"), dict) else {}
+    roots = _fields(known.get("roots"))
     own = roots.get(place.root)
     standing = _standing_at(place.root)
     is_own = isinstance(own, dict) and own.get("standing") == standing
@@ -184,6 +211,15 @@ def _standing_at(root: str) -> str | None:
     return None
 
 
+def _first_checkout(root: str) -> str:
+    """The folder that all working trees of a repository share, as git wrote it down; `root` for the first of them."""
+    with suppress(OSError):
+        folder = _git_folder(root)
+        common = os.path.realpath(os.path.join(folder, _first_of(os.path.join(folder, "commondir"))))
+        return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+    return root
+
+
 def _head_at(root: str) -> str | None:
     """The commit that is checked out: from the reference's own file, else from the file of packed ones."""
     with suppress(OSError):
@@ -209,6 +245,8 @@ def _git_folder(root: str) -> str:
 
 
 def _first_of(path: str) -> str:
+    if not os.path.isfile(path):  # a pipe would never answer
+        raise FileNotFoundError(path)
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read(4096).strip()
 
@@ -225,7 +263,11 @@ def _read(path: str) -> dict[str, Any]:
             found = json.loads(file.read(_LARGEST))
     except (OSError, ValueError, RecursionError):
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return _fields(found)
+
+
+def _fields(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str | None:

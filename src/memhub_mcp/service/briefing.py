@@ -6,17 +6,18 @@ from pathlib import Path
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.hosts import hook_files
 from memhub_mcp.hosts.hook_files import Line
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.digest import DigestLine, digest
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.file import Store
 
 
 class Briefing:
-    """Writes the files that hooks read. `capture` is what may be recorded."""
+    """Writes the files that hooks read."""
 
-    def __init__(self, *, home: Path, capture: str, clock: Clock) -> None:
+    def __init__(self, *, home: Path, capturing: Capturing, clock: Clock) -> None:
         self._home = home
-        self._capture = capture
+        self._capturing = capturing
         self._clock = clock
 
     def write(self, scope: Scope) -> None:
@@ -24,10 +25,9 @@ class Briefing:
         store, checkout = scope.store, scope.checkout
         if store is None or checkout is None or store.read_only:
             return
-        folder = store.workspace.directory.relative_to(self._home).as_posix()
         root = hook_files.root_of(str(checkout.root)) or str(checkout.root)
-        hook_files.note_place(self._home, root, folder, self._capture)
-        place = hook_files.Place(root, folder, self._capture)
+        self._capturing.publish({root: store.workspace})
+        place = hook_files.place_of(self._home, root)
         now = self._clock()
         shared = _kept(digest(scope, now, any_branch=True))
         standing = checkout.branch or checkout.head

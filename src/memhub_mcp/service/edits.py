@@ -6,12 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from memhub_mcp.domain.revision import EditEvent
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.scope import Scopes
 from memhub_mcp.service.withheld import Withheld
 
 
-def record_edit(scopes: Scopes, event: EditEvent) -> bool:
-    """Keep `event` in the store of the repository its file is in. False when it is known, or outside any repository.
+def record_edit(scopes: Scopes, capturing: Capturing, event: EditEvent) -> bool:
+    """Keep `event` in the store of the repository its file is in.
+
+    False when it is known, outside any repository, or made while nothing was to be recorded there: a hook may not have
+    known, in a checkout that nobody saw before.
 
     Raises:
         StoreError: the store cannot be written now; the event must be kept for later.
@@ -21,6 +25,9 @@ def record_edit(scopes: Scopes, event: EditEvent) -> bool:
     if scope is None or scope.store is None or scope.checkout is None or not file.is_relative_to(scope.checkout.root):
         return False
     root = scope.checkout.root
+    if scope.workspace is not None and capturing.silences(scope.workspace).hold(event.time):
+        capturing.publish({str(root): scope.workspace})
+        return False
     before = Path(event.cwd or "/", event.old_path) if event.old_path else None
     placed = replace(
         event,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.history import History
 from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
@@ -20,6 +21,7 @@ class Hub:
 
     settings: Settings
     scopes: Scopes
+    capturing: Capturing
     memories: Memories
     history: History
     indexing: Indexing

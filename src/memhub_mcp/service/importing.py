@@ -11,9 +11,11 @@ from pathlib import Path
 
 from memhub_mcp.capture.events import SessionEnd
 from memhub_mcp.capture.transcripts.reading import READERS, source_of
+from memhub_mcp.domain.capture import Level
 from memhub_mcp.domain.replies import ImportReply
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput, NotFound
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.intake import Intake, remember_edits
 from memhub_mcp.service.scope import Scopes
 
@@ -27,11 +29,11 @@ Progress = Callable[[int, int, int], None]
 
 
 class Importing:
-    """Reads transcripts of every host we know. `keeps_turns`: what was said is kept as it was said."""
+    """Reads transcripts of every host we know."""
 
-    def __init__(self, *, scopes: Scopes, keeps_turns: bool = False) -> None:
+    def __init__(self, *, scopes: Scopes, capturing: Capturing) -> None:
         self._scopes = scopes
-        self._keeps_turns = keeps_turns
+        self._capturing = capturing
 
     def import_file(
         self,
@@ -89,11 +91,13 @@ class Importing:
     def end_session(self, end: SessionEnd) -> None:
         """Remember a session that hooks followed, by its one fact: from its transcript, else from its edits alone.
 
-        The edits themselves were reported by hooks already. A transcript that cannot be read tells nothing.
+        The edits themselves were reported by hooks already. A transcript that cannot be read tells nothing. What
+        happened while nothing was to be recorded stays out. Again, it changes nothing that has not changed.
         """
         scope = self._scopes.of_file(Path(end.folder))
-        if scope is None or scope.store is None or scope.checkout is None:
+        if scope is None or scope.workspace is None or scope.store is None or scope.checkout is None:
             return
+        silences = self._capturing.silences(scope.workspace)
         transcript = Path(end.transcript) if end.transcript else None
         if transcript is not None and end.source in READERS and transcript.is_file():
             intake = Intake(
@@ -102,18 +106,19 @@ class Importing:
                 scope.checkout,
                 since=None,
                 dry_run=False,
-                keeps_turns=self._keeps_turns,
+                keeps_turns=self._capturing.of(scope.workspace).level is Level.ALL,
                 keeps_edits=False,
+                silences=silences,
             )
             try:
                 deque(intake.read(transcript, end.source), maxlen=0)
             except (OSError, InvalidInput) as error:
                 log.warning("the session in %s is told from its edits: %s", transcript, error)
-        remember_edits(scope, scope.store, scope.checkout, end.source, end.session)
+        remember_edits(scope, scope.store, scope.checkout, end.source, end.session, silences)
 
     def _run(self, caller: Caller, *, since: datetime | None, dry_run: bool, of_workspace: bool = False) -> Intake:
         scope = self._scopes.resolve(caller)
-        if scope.store is None or scope.checkout is None:
+        if scope.workspace is None or scope.store is None or scope.checkout is None:
             raise NotFound(
                 "there is no git repository here; stand in the one that the session worked on, or name it with "
                 "--workspace"
@@ -128,7 +133,8 @@ class Importing:
             scope.checkout,
             since=since,
             dry_run=dry_run,
-            keeps_turns=self._keeps_turns,
+            keeps_turns=self._capturing.of(scope.workspace).level is Level.ALL,
+            silences=self._capturing.pauses(scope.workspace),
             root_around=root_around if of_workspace else None,
         )
 

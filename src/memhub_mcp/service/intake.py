@@ -5,17 +5,19 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 
-from memhub_mcp.capture.transcripts.conversation import Conversation, Record, Tally, Utterance
+from memhub_mcp.capture.said import is_filler
+from memhub_mcp.capture.transcripts.conversation import Conversation, Record, Tally
 from memhub_mcp.capture.transcripts.reading import read_transcript
 from memhub_mcp.domain import session as spoken
+from memhub_mcp.domain.capture import Silences
 from memhub_mcp.domain.replies import ImportReply
 from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.domain.scope import Checkout
-from memhub_mcp.repo.reflog import BranchLog, read_log
+from memhub_mcp.repo.reflog import BranchLog, LogEntry, read_log
 from memhub_mcp.service.claimed_paths import ClaimedPaths
 from memhub_mcp.service.dialogue import add_turns
 from memhub_mcp.service.edits import identity, is_withheld, without_texts
@@ -31,6 +33,8 @@ _MOST_NOTES = 5
 _ONE_SESSION = frozenset({".jsonl", ".json"})  # files of one session; others hold many, and may be written beside
 _MOST_EDITS = 2_000  # of one session, when its fact is told from them
 _LONGEST_NAME = 255
+_UNTIMED_LIFE = timedelta(days=1)  # how long a session may have lasted of which only the end is known
+_NONE_SILENT = Silences()
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -44,10 +48,15 @@ class _Talk:
     position: int = 0
     turns: list[spoken.Utterance] = field(default_factory=list[spoken.Utterance])
     held: set[int] | None = None
+    unheard: bool = False
+    """The latest request fell into a silence: what is done for it later does not say it."""
 
 
 class Intake:
-    """What was read so far. With `root_around`, only sessions in checkouts of the workspace count."""
+    """What was read so far. With `root_around`, only sessions in checkouts of the workspace count.
+
+    What happened during `silences` is left out.
+    """
 
     def __init__(
         self,
@@ -59,6 +68,7 @@ class Intake:
         dry_run: bool,
         keeps_turns: bool,
         keeps_edits: bool = True,
+        silences: Silences = _NONE_SILENT,
         root_around: Callable[[Path], Path | None] | None = None,
     ) -> None:
         self._scope = scope
@@ -68,6 +78,7 @@ class Intake:
         self._dry_run = dry_run
         self._keeps_turns = keeps_turns
         self._keeps_edits = keeps_edits
+        self._silences = silences
         self._root_around = root_around
         self._withheld = Withheld(checkout)
         self._logs: dict[str, BranchLog] = {}
@@ -77,7 +88,7 @@ class Intake:
         self._waiting: list[tuple[EditEvent, bytes]] = []
         self._talk: _Talk | None = None
         self._records = self._files = self._sessions = self._facts = self._turns = 0
-        self._new = self._known = self._outside = self._held_back = 0
+        self._new = self._known = self._outside = self._held_back = self._silent = 0
         self.notes = list(scope.notes)
 
     def read(self, file: Path, source: str) -> Iterator[int]:
@@ -121,6 +132,7 @@ class Intake:
             "outside": self._outside,
             "withheld": self._held_back,
             "failed": tally.failed,
+            "silent": self._silent,
             "turns": self._turns,
             "lines": tally.lines,
             "damaged": tally.damaged,
@@ -142,6 +154,9 @@ class Intake:
             other_root = self._root_of(about, file, self._root_around)
             if other_root is None:
                 return False
+        if about.untimed and self._silences.touch(self._begun(about), about.started_at):
+            self._silent += 1  # nobody can say what of it fell into the silence
+            return False
         paths = ClaimedPaths(self._checkout.root, about.cwd, other_root=other_root, project_hash=about.project_hash)
         name = about.session.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be stored
         about = replace(about, session=name, branch=_branch(about.branch))
@@ -149,6 +164,11 @@ class Intake:
         self._sessions += 1
         self._sources[about.source] = None
         return True
+
+    def _begun(self, about: Conversation) -> datetime:
+        """When a session began of which its own words do not tell."""
+        known = self._store.sessions.find(about.source, about.session)
+        return known.started_at if known else about.started_at - _UNTIMED_LIFE
 
     def _root_of(self, about: Conversation, file: Path, root_around: Callable[[Path], Path | None]) -> Path | None:
         """The root of the checkout a conversation stood in; None when it is not one of this workspace."""
@@ -161,11 +181,20 @@ class Intake:
 
     def _take(self, record: Record) -> None:
         talk = self._talk
-        if talk is None:
+        if talk is None or isinstance(record, Conversation):
             return
+        silent = self._silences.hold(record.time)
         if isinstance(record, EditEvent):
-            self._take_edit(talk, record)
-        elif isinstance(record, Utterance) and record.speaker != "agent":
+            if silent:
+                self._silent += 1
+            else:
+                self._take_edit(talk, replace(record, said=None) if talk.unheard else record)
+        elif record.speaker != "agent":
+            if record.speaker == "person" and not is_filler(record.text):
+                talk.unheard = silent
+            if silent:
+                talk.position += 1
+                return
             if record.speaker == "person":
                 talk.story.ask(record.text, record.time)
             else:
@@ -264,8 +293,8 @@ class Intake:
         if self._dry_run or not self._is_recent(talk.story.ended_at):
             return
         branch = talk.about.branch
-        made = self._log(branch).between(talk.story.started_at, talk.story.ended_at) if branch else ()
-        fact = talk.story.fact([entry for entry in made if entry.is_commit])
+        made = _commits(self._log(branch), talk.story, self._silences) if branch else []
+        fact = talk.story.fact(made)
         if fact is None:
             return
         session = self._session(talk)
@@ -297,7 +326,9 @@ class Intake:
         return self._logs[branch]
 
 
-def remember_edits(scope: Scope, store: Store, checkout: Checkout, source: str, host_session: str) -> None:
+def remember_edits(
+    scope: Scope, store: Store, checkout: Checkout, source: str, host_session: str, silences: Silences
+) -> None:
     """The fact of a session as its edits tell it, unless more is known of it."""
     session = store.sessions.find(source, host_session)
     if session is None:
@@ -307,8 +338,7 @@ def remember_edits(scope: Scope, store: Store, checkout: Checkout, source: str, 
         return
     story = story_of(edit.event for edit in store.edits.of_session(session.id, _MOST_EDITS))
     log = read_log(checkout.common_dir, session.branch) if session.branch else BranchLog()
-    made = log.between(story.started_at, story.ended_at) if story else ()
-    fact = story.fact([entry for entry in made if entry.is_commit]) if story else None
+    fact = story.fact(_commits(log, story, silences)) if story else None
     if story is None or fact is None:
         return
     then = replace(checkout, branch=session.branch, head=log.tip_at(story.ended_at))
@@ -322,6 +352,12 @@ def remember_edits(scope: Scope, store: Store, checkout: Checkout, source: str, 
             session=session.id,
             now=story.ended_at,
         )
+
+
+def _commits(log: BranchLog, story: SessionStory, silences: Silences) -> list[LogEntry]:
+    """What was committed on the branch meanwhile."""
+    made = log.between(story.started_at, story.ended_at)
+    return [entry for entry in made if entry.is_commit and not silences.hold(entry.at)]
 
 
 def _slug(folder: Path) -> str:

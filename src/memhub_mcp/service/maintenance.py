@@ -3,14 +3,16 @@
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from memhub_mcp.capture import spool
 from memhub_mcp.capture.events import edit_from_json, is_session_end, session_end_from_json
 from memhub_mcp.domain.scope import Caller
-from memhub_mcp.errors import MemhubError, ModelError, ReadOnlyStore
+from memhub_mcp.errors import HomeError, MemhubError, ModelError, StoreError
+from memhub_mcp.models.lock import ProcessLock
 from memhub_mcp.service.briefing import Briefing
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.edits import record_edit
 from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
@@ -20,6 +22,10 @@ from memhub_mcp.service.serving import Serving
 
 SLICE_S = 0.5  # one round of idle work: a call that arrives meanwhile waits for at most one transaction of it
 EMBEDDED_A_ROUND = 32
+WHILE_WAITING_S, WHILE_WAITING_BYTES = 0.1, 512 << 10
+"""What a reader spends on sessions that ended, and the longest of them it begins with: 10 MB take a second."""
+
+_Entry = tuple[str, Mapping[str, object]]
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +43,7 @@ class Maintenance:
         indexing: Indexing,
         briefing: Briefing,
         importing: Importing,
+        capturing: Capturing,
     ) -> None:
         self._home = home
         self._scopes = scopes
@@ -45,24 +52,37 @@ class Maintenance:
         self._indexing = indexing
         self._briefing = briefing
         self._importing = importing
+        self._capturing = capturing
         self._draining = threading.Lock()
-        self._ending = threading.Lock()
 
     def drain(self) -> int:
-        """Move captured events from the spool into their stores; how many were moved.
+        """Move captured events from the spool into their stores, for somebody who waits; how many were moved.
 
-        An entry goes away only when its event is committed; one that cannot be read is set aside.
+        An entry goes away only when its event is committed; one that cannot be understood is set aside. Of sessions
+        that ended those with a short transcript are settled too, in little time.
         """
-        moved = 0
+        self._publish_rules()
         with self._draining:
-            for entry in spool.pending(self._home):
-                moved += self._drain_one(entry)
+            moved, ended = self._drain_edits()
+        if ended:
+            self._settle_sessions(ended, time.monotonic() + WHILE_WAITING_S, WHILE_WAITING_BYTES)
         return moved
+
+    def end_sessions(self) -> bool:
+        """Remember every session that ended, however long it takes; whether there were any."""
+        self._publish_rules()
+        with self._draining:
+            _, ended = self._drain_edits()  # a session is told from its edits
+        return bool(ended) and self._settle_sessions(ended)
+
+    def sessions_wait(self) -> bool:
+        """Whether sessions that ended are still to be remembered."""
+        return any(is_session_end(data) for _, data in self._pending())
 
     def run_once(self, caller: Caller | None = None) -> bool:
         """One short round of idle work where `caller` stands, else this process. Whether there may be more to do."""
         drained = self.drain()
-        self._end_sessions()
+        self.end_sessions()
         scope = self._scopes.resolve(caller or Caller(source="maintenance"))
         deadline = time.monotonic() + SLICE_S
         embedding = self._embed(scope, deadline)
@@ -73,32 +93,67 @@ class Maintenance:
         self._briefing.write(scope)
         return bool(drained or embedding or indexed or renewing)
 
-    def _end_sessions(self) -> None:
-        """Remember the sessions that ended: their transcripts take too long to read while somebody waits."""
-        if not self._ending.acquire(blocking=False):
-            return
+    def _publish_rules(self) -> None:
         try:
-            for entry in spool.pending(self._home):
-                data = spool.read(entry)
-                if data is not None and is_session_end(data):
+            self._capturing.publish()
+        except (StoreError, OSError) as error:
+            log.warning("hooks go by earlier capture rules: %s", error)
+
+    def _pending(self) -> Iterable[_Entry]:
+        for entry in spool.pending(self._home):
+            data = spool.read(entry)
+            if data is not None:
+                yield entry, data
+
+    def _drain_edits(self) -> tuple[int, list[_Entry]]:
+        """How many edits were moved, and which sessions ended. Where a store refuses one edit, the others wait too."""
+        moved = 0
+        ended: list[_Entry] = []
+        refusing: set[object] = set()
+        for entry, data in self._pending():
+            if is_session_end(data):
+                ended.append((entry, data))
+            elif data.get("cwd") not in refusing:
+                settled = self._settle(entry, data)
+                moved += bool(settled)
+                if settled is None:
+                    refusing.add(data.get("cwd"))
+        return moved, ended
+
+    def _settle_sessions(
+        self, ended: list[_Entry], deadline: float | None = None, largest_bytes: int | None = None
+    ) -> bool:
+        """Whether these sessions were looked at, which one process at a time does; others come back for the rest."""
+        try:
+            lock = ProcessLock.try_acquire(self._home / "run" / "sessions.lock")
+        except HomeError as error:
+            log.warning("sessions that ended wait: %s", error)
+            return False
+        if lock is None:
+            return False
+        try:
+            latest = {_session_of(data): entry for entry, data in ended}
+            for entry, data in ended:
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+                if latest[_session_of(data)] != entry:
+                    spool.remove(entry)  # it was compacted, and more happened since: told by the later entry
+                elif largest_bytes is None or _transcript_bytes(data) <= largest_bytes:
                     self._settle(entry, data)
         finally:
-            self._ending.release()
+            lock.release()
+        return True
 
-    def _drain_one(self, entry: str) -> bool:
-        data = spool.read(entry)
-        return data is not None and not is_session_end(data) and self._settle(entry, data)
-
-    def _settle(self, entry: str, data: Mapping[str, object]) -> bool:
-        """Whether the entry was done with; it stays when the store cannot be written now."""
+    def _settle(self, entry: str, data: Mapping[str, object]) -> bool | None:
+        """Whether the event was taken in. None when it stays, because its store cannot be read or written now."""
         try:
             if is_session_end(data):
                 self._importing.end_session(session_end_from_json(data))
             else:
-                record_edit(self._scopes, edit_from_json(data))
-        except (ReadOnlyStore, OSError) as error:
+                record_edit(self._scopes, self._capturing, edit_from_json(data))
+        except (StoreError, OSError) as error:
             log.warning("spool: %s stays: %s", Path(entry).name, error)
-            return False
+            return None
         except (MemhubError, ValueError) as error:
             log.warning("spool: set %s aside: %s", Path(entry).name, error)
             spool.set_aside(entry)
@@ -125,3 +180,19 @@ class Maintenance:
             except ModelError as error:
                 log.warning("reindexing: %s", error)
         return more
+
+
+def _session_of(data: Mapping[str, object]) -> tuple[object, ...]:
+    return tuple(data.get(name) for name in ("source", "session", "folder", "transcript"))
+
+
+def _transcript_bytes(data: Mapping[str, object]) -> int:
+    """How much is to be read: the transcript, and those of the sub-agents that Claude Code keeps beside it."""
+    transcript = data.get("transcript")
+    if not isinstance(transcript, str):
+        return 0
+    file = Path(transcript)
+    try:
+        return sum(part.stat().st_size for part in (file, *file.with_suffix("").glob("subagents/*.jsonl")))
+    except (OSError, ValueError):
+        return 0

@@ -10,6 +10,8 @@ from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.memory import Filter
 from memhub_mcp.domain.replies import ModeReply, StatusReply
 from memhub_mcp.models.load import Models
+from memhub_mcp.retrieval.packing import moment
+from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.serving import Serving
 from memhub_mcp.store.library import has_sqlite_vec
@@ -24,6 +26,7 @@ class Reporting:
     home: Path
     models: Models
     serving: Serving
+    capturing: Capturing
     clock: Clock
     tightened: tuple[str, ...] = ()
 
@@ -37,6 +40,11 @@ class Reporting:
             mode=self._mode(scope),
             health=self._health(scope),
         )
+        if scope.workspace is not None:
+            capture = self.capturing.of(scope.workspace)
+            reply["capture"] = capture.state
+            if capture.paused_until is not None:
+                reply["paused_until"] = moment(capture.paused_until)
         switches = [switch for store in scope.stores() if (switch := self.serving.switch(store)) is not None]
         if switches:
             reply["switches"] = switches

@@ -60,6 +60,7 @@ class WorkspaceChanges:
                 for alias in aliases:
                     self._registry.add_alias(tx, target, alias)
                 self._registry.add_commits(tx, target, self._registry.known_commits(source))
+                self._registry.capture.take_over(tx, target, source, self._clock())
                 self._registry.remove(tx, source)
             lines.append(f"the file of {_named(source)} is kept as {self._set_aside(source)}")
         return Receipt(action="merge", done=confirm, workspace=target, memories=count, lines=tuple(lines))

@@ -10,6 +10,7 @@ from pathlib import Path
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.scope import Alias, AliasKind, Workspace
 from memhub_mcp.errors import NotFound, ScopeError, StoreError
+from memhub_mcp.store.capture_rules import CaptureRules
 from memhub_mcp.store.connection import Database, Row, Transaction
 from memhub_mcp.store.migrate import scripts_in
 from memhub_mcp.store.values import storable, to_micros
@@ -59,6 +60,7 @@ class Workspaces:
             read_only=read_only,
             backups=home / "backups",
         )
+        self.capture = CaptureRules(self._db)
         if not self._db.read_only and not self.list():
             self._adopt()
 

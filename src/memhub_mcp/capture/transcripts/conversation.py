@@ -21,7 +21,7 @@ class Conversation:
     """One session of one assistant. It comes before everything that happened in it.
 
     `parent` is the session that started this one as a sub-agent. `project_hash` is all that Gemini tells of its folder:
-    the SHA-256 of the path.
+    the SHA-256 of the path. `untimed`: it is not told when anything happened, only when the file was last written.
     """
 
     source: str
@@ -31,6 +31,7 @@ class Conversation:
     branch: str | None = None
     parent: str | None = None
     project_hash: str | None = None
+    untimed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

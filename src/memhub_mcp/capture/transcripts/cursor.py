@@ -112,7 +112,7 @@ def _agent_transcript(path: Path, tally: Tally) -> Iterator[Record]:
     for number, line in enumerate(json_lines(path, tally)):
         if not begun:
             begun = True
-            yield Conversation(source=SOURCE, session=path.stem, started_at=time)
+            yield Conversation(source=SOURCE, session=path.stem, started_at=time, untimed=line.get("timestamp") is None)
         time = moment(line.get("timestamp"), time)
         blocks = items_in(fields_in(line.get("message")).get("content"))
         results = {str(block.get("tool_use_id")): block for block in blocks if block.get("type") == "tool_result"}
