@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from memhub_mcp.bootstrap import open_hub
+from memhub_mcp.cli.settle import settle_later
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.service.hub import Hub
 from memhub_mcp.settings import Settings, load_settings
@@ -31,5 +32,8 @@ def opened(args: Namespace) -> Generator[tuple[Hub, Caller]]:
     hub = open_hub(settings)
     try:
         yield hub, Caller(source=SOURCE, is_person=is_person(settings), cwd=settings.cwd)
+        behind = hub.maintenance.sessions_wait()
     finally:
         hub.close()
+    if behind:
+        settle_later(settings.home)
