@@ -160,3 +160,16 @@ def test_hooks_that_codex_leaves_out_are_told_apart(memhub, tmp_path):
     hooks = folder / "hooks.json"
     hooks.write_text(hooks.read_text().replace("hook codex edit", "hook  codex edit"))
     assert "changed since you trusted them" in said()
+
+
+@pytest.mark.usefixtures("words_alone")
+def test_a_plugin_beside_an_installation_is_said(memhub, tmp_path):
+    settings = tmp_path / "person" / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"other@x": true, "memhub@memhub": true}}')
+    (alone,) = findings(memhub("doctor", "--json", cwd=tmp_path), "claude-code")
+    assert alone["finding"] == "Claude Code: it has memhub by the plugin memhub@memhub"
+    memhub("install", "claude", "--yes", cwd=tmp_path)
+    *_, twice = findings(memhub("doctor", "--json", cwd=tmp_path), "claude-code")
+    assert "every tool twice" in twice["finding"]
+    assert twice["todo"].endswith("memhub-mcp uninstall claude-code")

@@ -34,6 +34,25 @@ def test_the_change_is_shown_and_needs_a_yes(memhub, tmp_path):
     assert not (tmp_path / "memhub" / "installs.json").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="it has no pseudo-terminals")
+@pytest.mark.parametrize(("answer", "code", "said"), [("y", 0, "Qwen Code: installed"), ("", 1, "nothing was changed")])
+def test_a_person_at_a_terminal_is_asked(environment, tmp_path, answer, code, said):
+    ours, theirs = os.openpty()
+    asked = subprocess.Popen(
+        [SCRIPT, "install", "qwen"], env=environment, cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 1024)
+    os.write(ours, answer.encode() + b"\n")
+    out, _ = asked.communicate()
+    os.close(ours)
+    assert asked.returncode == code
+    assert said in out.decode()
+    assert (tmp_path / "person" / ".qwen" / "settings.json").exists() == (code == 0)
+
+
 def test_in_and_out_leaves_every_file_as_it_was(memhub, tmp_path):
     person = tmp_path / "person"
     (person / ".codex").mkdir()

@@ -73,6 +73,9 @@ def _installed(installation: Installation, settings: Settings) -> Iterator[Findi
     yield from _hooks(host, there, todo)
     if there.rules and not there.ruled:
         yield Finding(host.name, "warn", f"{host.title}: the text for its model is no longer in {there.rules}", todo)
+    if there.plugin:
+        text = f"{host.title}: the plugin {there.plugin} is enabled too, so its model has every tool twice"
+        yield Finding(host.name, "warn", text, f"disable the plugin, or: {again.replace('install', 'uninstall', 1)}")
     if host.name == "codex" and there.hooks_file:
         yield from _codex_trust(there.hooks_file, places)
 
@@ -87,6 +90,8 @@ def _found(host: Host, places: HostPlaces, *, elsewhere: bool) -> Iterator[Findi
         return
     if there.command:
         yield _server(host, InstallScope.USER, there, todo, own=True)
+    elif there.plugin:
+        yield Finding(host.name, "ok", f"{host.title}: it has memhub by the plugin {there.plugin}")
     elif not elsewhere:
         yield Finding(host.name, "ok", f"{host.title} is here; memhub is not in {there.file}", todo)
 

@@ -70,6 +70,7 @@ class Host:
 
     `entry` is the server's configuration with `{command}` and `{args}` to be filled in. `programs` and `folders`
     show that it is on this machine. `timeout` is how long a hook may take, in the unit the host counts in.
+    `plugins` is where it says which plugins are enabled, `name@marketplace` → true.
     `rules` are Markdown files the host reads to its model, for hosts without hooks. `transcripts` are patterns of the
     files that hold its sessions. `after` is what the person does
     once it is installed.
@@ -87,6 +88,7 @@ class Host:
     hook_head: Mapping[str, object] = field(default_factory=dict[str, object])
     events: tuple[HookEvent, ...] = ()
     timeout: int | None = None
+    plugins: Place | None = None
     rules: Mapping[InstallScope, Place] = field(default_factory=dict[InstallScope, Place])
     transcripts: tuple[str, ...] = ()
     after: str = "start it anew"
@@ -123,6 +125,7 @@ HOSTS: tuple[Host, ...] = (
             HookEvent("SessionEnd", Event.SESSION_END),
         ),
         timeout=10,
+        plugins=Place("CLAUDE/settings.json", ("enabledPlugins",)),
         transcripts=("CLAUDE/projects/*/*.jsonl",),
     ),
     Host(

@@ -10,13 +10,14 @@ from memhub_mcp.hosts.config_files import ConfigFile
 from memhub_mcp.hosts.edits import Kind, hook_at, is_blank, words_of
 from memhub_mcp.hosts.pieces import server_path
 from memhub_mcp.hosts.places import HostPlaces
-from memhub_mcp.hosts.records import Format, Host, InstallScope
+from memhub_mcp.hosts.records import SERVER_NAME, Format, Host, InstallScope
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
     """What the files of a host say. `command` is empty when there is no entry of our name.
 
+    `plugin` is our plugin when the host has it enabled, which brings a server and hooks of its own.
     `hooks` are the commands by the host's name of the event, `missing` the events that have none of ours. `rules` is
     the file for the model's text, `ruled` whether the text is in it.
     """
@@ -29,6 +30,7 @@ class Registered:
     missing: tuple[str, ...] = ()
     rules: Path | None = None
     ruled: bool = False
+    plugin: str | None = None
 
 
 def registered(host: Host, scope: InstallScope, places: HostPlaces) -> Registered:
@@ -41,15 +43,11 @@ def registered(host: Host, scope: InstallScope, places: HostPlaces) -> Registere
     file = places.file(place)
     path = server_path(place, places)
     text = ConfigFile.read(file).body
-    if place.format is Format.TOML:
-        entry = toml_text.find(text, path)
-    else:
-        node = None if is_blank(Kind.MEMBER, text) else json_text.find(json_text.parse(text), path)
-        entry = node.value if node else None
+    entry = toml_text.find(text, path) if place.format is Format.TOML else _json_value(text, path)
     facts = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
     env = cast("dict[str, object]", facts["env"]) if isinstance(facts.get("env"), dict) else {}
     filled = {name: value for name, value in env.items() if isinstance(value, str) and "${" not in value}
-    there = Registered(file, words_of(entry), filled)
+    there = Registered(file, words_of(entry), filled, plugin=_plugin(host, places))
     return _with_rules(_with_hooks(there, host, scope, places), host, scope, places)
 
 
@@ -70,3 +68,16 @@ def _with_rules(there: Registered, host: Host, scope: InstallScope, places: Host
         return there
     file = places.file(place)
     return replace(there, rules=file, ruled=marked_text.find(ConfigFile.read(file).body) is not None)
+
+
+def _plugin(host: Host, places: HostPlaces) -> str | None:
+    if host.plugins is None:
+        return None
+    enabled = _json_value(ConfigFile.read(places.file(host.plugins)).body, host.plugins.keys)
+    names = cast("dict[str, object]", enabled) if isinstance(enabled, dict) else {}
+    return next((name for name, on in names.items() if on is True and name.partition("@")[0] == SERVER_NAME), None)
+
+
+def _json_value(text: str, path: tuple[str, ...]) -> object:
+    node = None if is_blank(Kind.MEMBER, text) else json_text.find(json_text.parse(text), path)
+    return node.value if node else None
