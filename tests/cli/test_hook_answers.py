@@ -1,7 +1,9 @@
 """A hook asks a running server about what the person just said."""
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import threading
 
@@ -151,6 +153,23 @@ def test_who_has_no_key_is_told_nothing(home, project):
     assert ask(str(home), asked, PATIENCE_S) is None
     pointer.write_text(json.dumps(facts))
     assert ask(str(home), asked, PATIENCE_S)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the server listens at a socket in the file system only there")
+@pytest.mark.parametrize(
+    "said", [b'{"key": "\xc3\xbc"}\n', b'{"key": {}}\n', b"[" * 60_000 + b"\n", b"x" * 100_000, b""]
+)
+def test_what_is_no_question_does_not_take_the_server_away(home, project, said):
+    """Whoever reaches the socket needs no key to say something."""
+    (pointer,) = (home / "run").glob("ask-*.json")
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.connect(json.loads(pointer.read_text())["address"])
+        with contextlib.suppress(BrokenPipeError):  # it need not hear all of it
+            stranger.sendall(said)
+        stranger.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            assert stranger.recv(1 << 16) in (b"", b'{"context": null}\n')
+    assert ask(str(home), question(project, "raise the retry limit of uploads"), PATIENCE_S)
 
 
 def test_servers_that_are_gone_stop_nobody(home, project):

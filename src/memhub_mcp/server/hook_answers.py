@@ -3,6 +3,7 @@
 import contextlib
 import hmac
 import json
+import logging
 import os
 import secrets
 import sys
@@ -27,6 +28,13 @@ _LONGEST_SOCKET_PATH = 100  # bytes; systems allow 104 or 108
 _LARGEST_QUESTION = 64 << 10
 _PATIENCE_S = 5.0
 _CONVERSATIONS = 200  # whose hints are remembered; the one that was silent longest is forgotten first
+_NO_QUESTION = (
+    *(anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound),
+    *(ValueError, RecursionError),
+)
+"""What a stream brings that is no question of a hook's."""
+
+_log = logging.getLogger(__name__)
 
 
 class HookAnswers:
@@ -76,14 +84,13 @@ class HookAnswers:
 
     async def _answer(self, stream: ByteStream) -> None:
         async with stream:
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead, ValueError):
-                with anyio.move_on_after(_PATIENCE_S):
-                    line = await BufferedByteReceiveStream(stream).receive_until(b"\n", _LARGEST_QUESTION)
-                    question = self._read(json.loads(line))
-                    found = await self._found(question) if question is not None else _NOTHING
-                    await stream.send(json.dumps({"context": found.text}).encode("ascii") + b"\n")
-                    if question is not None:  # a hook that waited no longer has closed its end
-                        self._told.note(question.conversation, found.hints)
+            with contextlib.suppress(*_NO_QUESTION), anyio.move_on_after(_PATIENCE_S):
+                line = await BufferedByteReceiveStream(stream).receive_until(b"\n", _LARGEST_QUESTION)
+                question = self._read(json.loads(line))
+                found = await self._found(question) if question is not None else _NOTHING
+                await stream.send(json.dumps({"context": found.text}).encode("ascii") + b"\n")
+                if question is not None:  # a hook that waited no longer has closed its end
+                    self._told.note(question.conversation, found.hints)
 
     def _read(self, asked: object) -> "_Question | None":
         """A question of a hook of this person, about a repository."""
@@ -112,6 +119,9 @@ class HookAnswers:
             return _Found("\n".join(hint.line for hint in found), tuple(found))
         except MemhubError:
             return _NOTHING  # whoever calls a tool is told; a hook has nothing to add
+        except Exception:  # noqa: BLE001 - what goes wrong in a hint must not take the server away
+            _log.exception("a hint failed")
+            return _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
