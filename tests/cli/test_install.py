@@ -289,15 +289,43 @@ def test_paths_of_any_spelling_reach_the_host_and_its_shell(environment, memhub,
     assert "its command answers" in checked.stdout
 
 
-def test_a_script_in_a_cache_is_not_written_anywhere(memhub, environment, tmp_path):
-    cached = tmp_path / "mine" / "archive-v0" / "abc" / "bin" / SCRIPT.name
-    cached.parent.mkdir(parents=True)
-    shutil.copy(SCRIPT, cached)
-    refused = subprocess.run(
-        [cached, "install", "codex", "--yes"], env=environment, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def cached(environment, tmp_path):
+    """Runs a copy of the script that stands in a cache, beside a `uv` that does as it is told here."""
+    script = tmp_path / "mine" / "archive-v0" / "abc" / "bin" / SCRIPT.name
+    script.parent.mkdir(parents=True)
+    shutil.copy(SCRIPT, script)
+
+    def run(*words, uv=None):
+        folder = tmp_path / "tools"
+        folder.mkdir(exist_ok=True)
+        if uv is not None:
+            (folder / "uv").write_text(f"#!/bin/sh\n{uv}\n")
+            (folder / "uv").chmod(0o755)
+        path = os.pathsep.join([str(folder), os.defpath])
+        return subprocess.run(
+            [script, *words], env={**environment, "PATH": path}, cwd=tmp_path, capture_output=True, text=True
+        )
+
+    return run
+
+
+def test_a_script_in_a_cache_is_not_written_anywhere(cached, tmp_path):
+    refused = cached("install", "codex", "--yes")
     assert refused.returncode == 1
     assert "first run: uv tool install" in refused.stderr
     assert not (tmp_path / "person" / ".codex").exists()
-    assert is_passing((str(cached),))
+    assert is_passing(("/anywhere/archive-v0/abc/bin/memhub-mcp",))
     assert not is_passing(("/opt/uv/tools/memhub-mcp/bin/memhub-mcp",))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the uv of this test is a script of POSIX")
+def test_from_a_cache_it_is_installed_first(cached, tmp_path):
+    failed = cached("install", "codex", "--yes", uv="exit 3")
+    assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
+    assert "uv could not install it (exit 3)" in failed.stderr
+    assert not (tmp_path / "person" / ".codex").exists()
+    done = cached("install", "codex", "--yes", uv=f'[ "$2" = dir ] && echo "{tmp_path}/bin"; exit 0')
+    assert done.returncode == 0, done.stderr
+    config = tomllib.loads((tmp_path / "person" / ".codex" / "config.toml").read_text())
+    assert config["mcp_servers"]["memhub"]["command"] == str(tmp_path / "bin" / "memhub-mcp")

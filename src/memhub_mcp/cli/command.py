@@ -48,8 +48,12 @@ def settle(command: tuple[str, ...], *, yes: bool, dry_run: bool) -> tuple[str, 
     uv = shutil.which("uv")
     if uv is None or not agreed(offer, yes=yes):
         raise InvalidInput(f"{command[0]} stands in uv's cache, which may clear it away; first run: {advice}")
-    subprocess.run([uv, "tool", "install", "--quiet", source], check=True, stdout=sys.stderr)
-    folder = subprocess.run([uv, "tool", "dir", "--bin"], check=True, capture_output=True, text=True).stdout.strip()
+    try:
+        subprocess.run([uv, "tool", "install", "--quiet", source], check=True, stdout=sys.stderr)
+        told = subprocess.run([uv, "tool", "dir", "--bin"], check=True, capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        raise InvalidInput(f"uv could not install it (exit {error.returncode}); nothing was changed") from error
+    folder = told.stdout.strip()
     return (str(Path(folder) / _NAME),)
 
 
