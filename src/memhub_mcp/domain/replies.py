@@ -108,6 +108,7 @@ class MemoryReply(TypedDict):
     environment: NotRequired[str]
     valid_until: NotRequired[str]
     confirmed: NotRequired[str]
+    places: NotRequired[list[str]]
     versions: NotRequired[list[dict[str, Any]]]
     links: NotRequired[list[dict[str, str]]]
     state: NotRequired[str]
@@ -179,11 +180,14 @@ class SwitchReply(TypedDict):
 
 
 class ImportReply(TypedDict):
-    """What transcripts brought into the current workspace, or would bring on a dry run.
+    """What transcripts and files of memories brought into the current workspace, or would bring on a dry run.
 
     `sessions` were read in `files`. Of their edits `edits` are new, `known` were there, `outside` lie elsewhere,
     `failed` did not happen, `silent` fell into a pause; `withheld` ones keep no texts. `facts` and `turns` are new
     memories.
+
+    Of what files of memories say, `memories` are new, `changed` of them in place of an earlier wording, `unchanged`
+    ones were there, `archived` ones are no longer said, `forgotten` ones stay forgotten.
     """
 
     source: str
@@ -197,6 +201,11 @@ class ImportReply(TypedDict):
     failed: NotRequired[int]
     silent: NotRequired[int]
     turns: NotRequired[int]
+    memories: NotRequired[int]
+    changed: NotRequired[int]
+    unchanged: NotRequired[int]
+    archived: NotRequired[int]
+    forgotten: NotRequired[int]
     lines: NotRequired[int]
     damaged: NotRequired[int]
     dry_run: NotRequired[bool]

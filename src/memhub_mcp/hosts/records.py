@@ -72,8 +72,9 @@ class Host:
     show that it is on this machine. `timeout` is how long a hook may take, in the unit the host counts in.
     `plugins` is where it says which plugins are enabled, `name@marketplace` → true.
     `rules` are Markdown files the host reads to its model, for hosts without hooks. `transcripts` are patterns of the
-    files that hold its sessions. `after` is what the person does
-    once it is installed.
+    files that hold its sessions, `memories` of the Markdown files that hold what it is told to remember; in those `*`
+    stands for folders too, and `{project}` for its name of the repository. `after` is what the person does once it is
+    installed.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Host:
     plugins: Place | None = None
     rules: Mapping[InstallScope, Place] = field(default_factory=dict[InstallScope, Place])
     transcripts: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
     after: str = "start it anew"
 
 
@@ -127,6 +129,11 @@ HOSTS: tuple[Host, ...] = (
         timeout=10,
         plugins=Place("CLAUDE/settings.json", ("enabledPlugins",)),
         transcripts=("CLAUDE/projects/*/*.jsonl",),
+        memories=(
+            *("CLAUDE/CLAUDE.md", "CLAUDE/rules/*.md", "CLAUDE/projects/{project}/memory/*.md"),
+            *("./CLAUDE.md", "./*/CLAUDE.md", "./CLAUDE.local.md", "./*/CLAUDE.local.md", "./.claude/rules/*.md"),
+            *("./AGENTS.md", "./*/AGENTS.md"),
+        ),
     ),
     Host(
         name="codex",
@@ -151,6 +158,10 @@ HOSTS: tuple[Host, ...] = (
         ),
         timeout=3,  # it allows no more at the end of a session
         transcripts=("CODEX/sessions/**/*.jsonl", "CODEX/archived_sessions/**/*.jsonl"),
+        memories=(
+            *("CODEX/AGENTS.md", "CODEX/AGENTS.override.md"),
+            *("./AGENTS.md", "./*/AGENTS.md", "./AGENTS.override.md", "./*/AGENTS.override.md"),
+        ),
         after="start it anew, type /hooks and trust the memhub hooks: until then Codex leaves them out without a word",
     ),
     Host(
@@ -181,6 +192,7 @@ HOSTS: tuple[Host, ...] = (
             "CURSOR/globalStorage/state.vscdb",
             "~/.cursor/projects/*/agent-transcripts/**/*.jsonl",
         ),
+        memories=("./.cursor/rules/*.mdc", "./*/.cursor/rules/*.mdc", "./.cursorrules", "./AGENTS.md", "./*/AGENTS.md"),
     ),
     Host(
         name="vscode",
@@ -194,6 +206,7 @@ HOSTS: tuple[Host, ...] = (
         },
         entry=_STDIO,
         rules={_PROJECT: Place("./.github/copilot-instructions.md")},
+        memories=("./.github/copilot-instructions.md", "./.github/instructions/*.instructions.md"),
         after="run `MCP: List Servers` and start memhub",
     ),
     Host(
@@ -220,6 +233,7 @@ HOSTS: tuple[Host, ...] = (
         ),
         timeout=10_000,
         transcripts=("GEMINI/tmp/*/chats/session-*.json", "GEMINI/tmp/*/chats/session-*.jsonl"),
+        memories=("GEMINI/GEMINI.md", "./GEMINI.md", "./*/GEMINI.md"),
         after="start it anew in a trusted folder: elsewhere Gemini CLI disables servers",
     ),
     Host(
@@ -245,6 +259,7 @@ HOSTS: tuple[Host, ...] = (
         ),
         timeout=10,
         transcripts=("QWEN/projects/*/chats/*.jsonl",),
+        memories=("QWEN/QWEN.md", "./QWEN.md", "./*/QWEN.md"),
     ),
     Host(
         name="opencode",
@@ -258,6 +273,7 @@ HOSTS: tuple[Host, ...] = (
         entry={"type": "local", "command": ["{command}", "{args}"], "enabled": True},
         rules={_USER: Place("CONFIG/opencode/AGENTS.md"), _PROJECT: Place("./AGENTS.md")},
         transcripts=("DATA/opencode/opencode.db", "DATA/opencode/storage"),
+        memories=("CONFIG/opencode/AGENTS.md", "./AGENTS.md", "./*/AGENTS.md"),
     ),
     Host(
         name="windsurf",
@@ -267,6 +283,7 @@ HOSTS: tuple[Host, ...] = (
         servers={_USER: Place("~/.codeium/windsurf/mcp_config.json", _SERVERS)},
         entry=_PLAIN,
         rules={_USER: Place("~/.codeium/windsurf/memories/global_rules.md")},
+        memories=("~/.codeium/windsurf/memories/global_rules.md", "./.windsurfrules", "./.windsurf/rules/*.md"),
         after="press refresh in its list of MCP servers",
     ),
     Host(

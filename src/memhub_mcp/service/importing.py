@@ -154,7 +154,9 @@ def _transcripts_in(path: Path) -> list[tuple[Path, str]]:
     if host is not None:
         return [(path, host)]
     if not path.is_dir():
-        raise InvalidInput(f"{path} is no transcript that is known here; give the session file itself")
+        raise InvalidInput(
+            f"{path} is no transcript that is known here; give the session file itself, or a Markdown file"
+        )
     found: list[tuple[Path, str]] = []
     for folder, names, files in os.walk(path):
         names[:] = sorted(name for name in names if name != _AGENTS)

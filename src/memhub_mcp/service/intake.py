@@ -143,8 +143,7 @@ class Intake:
         if tally.damaged:
             self.notes.append(f"{tally.damaged} of {tally.lines} lines could not be understood and were passed over")
         if self.notes:
-            left_out = len(self.notes) - _MOST_NOTES
-            reply["notes"] = self.notes[:_MOST_NOTES] + ([f"and {left_out} more such notes"] if left_out > 0 else [])
+            reply["notes"] = some_notes(self.notes)
         return reply
 
     def _begin(self, about: Conversation, file: Path) -> bool:
@@ -324,6 +323,12 @@ class Intake:
         if branch not in self._logs:
             self._logs[branch] = read_log(self._checkout.common_dir, branch)
         return self._logs[branch]
+
+
+def some_notes(notes: list[str]) -> list[str]:
+    """The first of many notes, and how many more there are."""
+    left_out = len(notes) - _MOST_NOTES
+    return notes[:_MOST_NOTES] + ([f"and {left_out} more such notes"] if left_out > 0 else [])
 
 
 def remember_edits(

@@ -229,6 +229,9 @@ def _in_full(store: Store, memory: Memory) -> MemoryReply:
     confirmation = store.confirmations.of(memory)
     if confirmation is not None:
         reply["confirmed"] = moment(confirmation.at)
+    places = store.excerpts.places([memory.seq]).get(memory.seq, ())
+    if places:
+        reply["places"] = [f"{file}:{line}" for file, line in places]
     earlier = store.memories.versions(memory.seq)[:-1]
     if earlier:
         reply["versions"] = [

@@ -130,7 +130,7 @@ class _Writer:
             session = self._session(store, tx)
             results: dict[int, RememberResult] = {}
             for item in items:
-                results[item.position] = self._store_one(store, tx, item, session)
+                results[item.position] = self.store_one(store, tx, item, session)
             if fact is not None:
                 self.store_session_fact(store, tx, fact, session, [result["id"] for result in results.values()])
             self.generation = tx.generation
@@ -164,7 +164,7 @@ class _Writer:
         )
         return session.id
 
-    def _store_one(self, store: Store, tx: Transaction, item: _Placed, session: str | None) -> RememberResult:
+    def store_one(self, store: Store, tx: Transaction, item: _Placed, session: str | None) -> RememberResult:
         draft, tier = item.draft, item.tier
         checkout = self._scope.checkout
         branch = checkout.branch if checkout and tier is Tier.BRANCH else None
@@ -229,7 +229,7 @@ class _Writer:
             index_words(store, tx, memory)
         else:
             tier = Tier.WORKSPACE if store is self._scope.store else Tier.USER
-            found = self._store_one(store, tx, _Placed(0, draft, tier), session)
+            found = self.store_one(store, tx, _Placed(0, draft, tier), session)
             memory = store.memories.get_many([found["id"]], reader=tx)[found["id"]]
         if session is not None:
             store.sessions.set_fact(tx, session, memory.seq, drafted=drafted)
@@ -258,6 +258,14 @@ def keep_drafted_fact(
     writer = _Writer(scope, Caller(source=source), now, None, b"")
     writer.store_session_fact(store, tx, fact, session, (), drafted=True)
     return True
+
+
+def keep_excerpt(
+    scope: Scope, store: Store, tx: Transaction, draft: Draft, tier: Tier, *, source: str, now: datetime
+) -> RememberResult:
+    """What came of a memory that a file holds: as `remember` keeps one, an earlier one on its subject superseded."""
+    writer = _Writer(scope, Caller(source=source), now, None, b"")
+    return writer.store_one(store, tx, _Placed(0, draft, tier), None)
 
 
 def index_words(store: Store, tx: Transaction, memory: Memory) -> None:

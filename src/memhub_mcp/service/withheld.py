@@ -20,6 +20,11 @@ class Withheld:
         self._for_all = [_rules(exclude), _rules(read_inside(checkout.root, _OURS))]
         self._of_folder: dict[str, IgnoreRules | None] = {}
 
+    def forbids(self, path: str) -> bool:
+        """Whether the name of `path` or `.memhubignore` says that its content is not kept, whoever asks."""
+        ours = self._for_all[1]
+        return is_never_stored(path) or (ours is not None and ours.ignores(path))
+
     def holds(self, path: str) -> bool:
         """Whether the content of `path`, relative to the root and with forward slashes, is not to be kept."""
         if is_never_stored(path) or any(rules is not None and rules.ignores(path) for rules in self._for_all):

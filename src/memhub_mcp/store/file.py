@@ -14,6 +14,7 @@ from memhub_mcp.store.commits import Commits
 from memhub_mcp.store.confirmations import Confirmations
 from memhub_mcp.store.connection import Database, Transaction
 from memhub_mcp.store.edits import Edits
+from memhub_mcp.store.excerpts import Excerpts
 from memhub_mcp.store.landings import Landings
 from memhub_mcp.store.memories import Memories
 from memhub_mcp.store.opening import BUSY_MS
@@ -47,6 +48,7 @@ class Store:
         self.branches = Branches(db)
         self.landings = Landings(db)
         self.edits = Edits(db)
+        self.excerpts = Excerpts(db)
         self.renewal = Renewal(db, clock)
         self.uses = Uses()
 

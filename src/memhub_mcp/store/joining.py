@@ -52,7 +52,7 @@ def join(tx: Transaction, source: Database) -> Joined:
             memories[row["seq"]] = _insert(tx, "memory", {**row, **changed}, without="seq")
             added.append(memories[row["seq"]])
     fresh = frozenset(added)
-    for table in ("memory_version", "memory_file", "turn"):
+    for table in ("memory_version", "memory_file", "turn", "excerpt"):
         for row in _rows(source, table):
             if memories.get(row["memory"]) in fresh:
                 kept = {"session": sessions.get(row["session"])} if "session" in row else {}
