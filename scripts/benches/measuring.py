@@ -1,9 +1,15 @@
 """Clocks and sentences that the benches share."""
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 THINGS = [
     "login form",
@@ -85,6 +91,15 @@ class Laps:
     def p50_ms(self) -> float:
         """The middle wall time."""
         return 1e3 * quantile(self.wall_s, 0.5)
+
+
+def children_cpu_s() -> float:
+    """CPU seconds of all child processes that have ended."""
+    if resource is None:  # a clock that ticks every 10 ms or so
+        times = os.times()
+        return times.children_user + times.children_system
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def quantile(values: Iterable[float], share: float) -> float:
