@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conversation import INITIALIZED, STATELESS_META, initialize, request, tool
-from serving import Site, command
+from serving import Site, as_lines, command
 
 STRAY = """
 import os, subprocess, sys
@@ -122,6 +122,64 @@ def test_without_an_sdk_the_host_hears_why(site: Site, tmp_path: Path):
     assert answers[1]["result"]["serverInfo"]["name"] == "memhub"
     assert answers[2]["error"]["code"] == -32603
     assert "half an installation" in answers[2]["error"]["message"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes break in another way there")
+def test_without_an_sdk_a_host_that_has_closed_stderr_hears_why_too(site: Site, tmp_path: Path):
+    (tmp_path / "broken" / "mcp").mkdir(parents=True)
+    (tmp_path / "broken" / "mcp" / "__init__.py").write_text("raise ImportError('half an installation')")
+    nobody_reads, errors = os.pipe()
+    os.close(nobody_reads)
+    broken = Site(site.root, site.repository, {"PYTHONPATH": str(tmp_path / "broken")})
+    heard = broken.talk(initialize(1), INITIALIZED, remember(2, "x"), request(3, "ping"), stderr=errors)
+    os.close(errors)
+    assert sorted(answer["id"] for answer in heard) == [1, 2, 3]
+    assert "half an installation" in {answer["id"]: answer for answer in heard}[2]["error"]["message"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes them here")
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_stdin_or_stdout_it_says_so_in_a_sentence(site: Site, closed: str):
+    words = ["sh", "-c", f'exec "$0" "$@" {closed}', *command()]
+    done = subprocess.run(words, env=site.env(), cwd=site.repository.root, stderr=subprocess.PIPE, check=False)
+    said = "memhub-mcp: serve speaks over stdin and stdout, and one of them is closed\n"
+    assert (done.returncode, done.stderr.decode()) == (1, said)
+
+
+def test_a_conversation_may_be_a_file(site: Site):
+    said = site.root / "said"
+    said.write_bytes(as_lines(initialize(1), INITIALIZED, remember(2, "From a file")).removesuffix(b"\n"))
+    with said.open("rb") as file:
+        heard = subprocess.run(
+            command(), env=site.env(), cwd=site.repository.root, stdin=file, capture_output=True, check=True
+        ).stdout
+    assert [json.loads(line)["id"] for line in heard.splitlines()] == [1, 2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals are others there")
+def test_at_a_terminal_a_person_is_told_what_it_waits_for(site: Site):
+    person, terminal = os.openpty()
+    process = site.start(stdin=terminal)
+    os.close(terminal)
+    assert process.stdout and process.stderr
+    assert b"waiting for an assistant's messages on stdin" in process.stderr.readline()
+    os.write(person, as_lines(request(1, "ping")))
+    assert json.loads(process.stdout.readline()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    os.write(person, b"\x04")
+    assert process.wait(60) == 0
+    process.communicate()
+    os.close(person)
+
+
+@pytest.mark.parametrize(
+    ("kept", "answered", "broken"), [(1, [], 1), (150, [], 1), (250, [1], 1), (-2, [1, 2], 1), (-1, [1, 2, 3], 0)]
+)
+def test_what_is_complete_is_answered_when_the_host_breaks_off(site: Site, kept: int, answered: list[int], broken: int):
+    said = as_lines(initialize(1), INITIALIZED, request(2, "ping"), request(3, "prompts/list"))
+    heard, _ = site.start().communicate(said[:kept], timeout=60)
+    answers = [json.loads(line) for line in heard.splitlines()]
+    assert [answer["id"] for answer in answers if "result" in answer] == answered
+    assert [answer["error"]["code"] for answer in answers if "error" in answer] == [-32700] * broken
 
 
 def test_settings_and_homes_that_cannot_be_used_are_told_in_a_sentence(site: Site):

@@ -1,5 +1,6 @@
 """`memhub-mcp serve`"""
 
+import sys
 from typing import Any
 
 from memhub_mcp.cli.words import leading_options
@@ -10,12 +11,19 @@ Answer one assistant over stdin and stdout until it leaves, or many over HTTP (`
 ones). Over HTTP each request carries the token in <home>/run/token as `Authorization: Bearer …`, and names its
 repository by the path, http://127.0.0.1:8626/mcp/home/me/project, or by the header Memhub-Workspace."""
 
+_TO_A_PERSON = (
+    "memhub-mcp: waiting for an assistant's messages on stdin. Assistants start this command themselves, once "
+    "`memhub-mcp install` has told them; Ctrl-D ends it."
+)
+
 
 def run(words: list[str]) -> int:
     """Answers assistants until they leave."""
     options = parse(words)
     transport = options.pop("transport", "stdio")
     if transport == "stdio":
+        if sys.stdin is not None and sys.stdin.isatty():
+            print(_TO_A_PERSON, file=sys.stderr, flush=True)
         serve_stdio(home=options["home"], workspace=options["workspace"])
     else:
         serve_http(transport, **options)
