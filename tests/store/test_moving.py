@@ -99,9 +99,9 @@ def test_merged_stores_hold_what_both_held(store: Store, other: Store) -> None:
         other.branches.put(tx, BranchFacts(branch="topic", tip="c7", seen_at=NOW, paths={"a.py": "b"}))
         edit("a.py", other, tx, "e1", session.id)
         tx.run("INSERT INTO memory SELECT 99, 'bad', 1, 'rumour', tier, status, text, x'99', subject, subject_key,"
-               " anchor, branch, commit_sha, '{', source, session, origin_workspace, origin_id, files, symbols,"
+               " anchor, branch, commit_sha, '{', source, session, origin_workspace, files, symbols,"
                " search_keys, solution, environment, created_at, updated_at, valid_until, last_used_at, generation,"
-               " redaction, terms, 0, 0, 0 FROM memory WHERE seq = 1")  # fmt: skip
+               " redaction, terms, 0, 0, 0, origin_id FROM memory WHERE seq = 1")  # fmt: skip
     joined = take_over(other, store)
     assert len(joined.added) == 4  # the row that nobody can read comes along as it is
     merged = store.memories.get("only-1")

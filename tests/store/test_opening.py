@@ -154,6 +154,28 @@ def test_the_shipped_schema_runs_and_says_what_it_is(store: Store) -> None:
     }
 
 
+def test_a_store_of_the_first_schema_is_brought_up_to_date_beside_a_program_that_knows_no_more(home: Path) -> None:
+    path = home / "workspaces" / "w" / "memory.db"
+    add = """INSERT INTO memory
+        (id, kind, tier, text, content_key, sources, source, created_at, updated_at, generation, redaction)
+        VALUES (?1, 'preference', 'user', ?1, CAST(?1 AS BLOB), '["cli"]', ?2, 0, 0, 1, 1)"""
+    older = Database.open(path, expected_id="id-of-w", clock=HandClock(), scripts=memory_scripts()[:1])
+    with older.write() as tx:
+        tx.run(add, ("typed before", "cli"))
+        tx.run(add, ("told before", "codex"))
+    store = open_store(home)
+    with older.write() as tx:
+        tx.run(add, ("typed after", "cli"))
+    remember(store, "by the newer program")
+    assert older.read("SELECT count(*) FROM memory") == [(4,)]
+    confirmed = {
+        id_: store.confirmations.of(memory)
+        for id_, memory in store.memories.get_many(["typed before", "told before", "typed after"]).items()
+    }
+    assert {id_ for id_, confirmation in confirmed.items() if confirmation} == {"typed before"}
+    assert len(confirmed) == 3
+
+
 @pytest.mark.parametrize(
     "damage", ["truncated", "cut within a page", "emptied", "overwritten", "text", "another program's"]
 )

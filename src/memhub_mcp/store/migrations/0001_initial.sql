@@ -32,7 +32,6 @@ CREATE TABLE session (
 ) STRICT;
 
 -- sources: every host that wrote it, a JSON list; source: the one host, or `mixed`.
--- origin_workspace, origin_id: where it was written, by name and by id.
 -- redaction, terms: the rules its text was redacted by and the words it is found by were made with (0: not known).
 CREATE TABLE memory (
     seq              INTEGER PRIMARY KEY,
@@ -52,7 +51,6 @@ CREATE TABLE memory (
     source           TEXT NOT NULL,
     session          TEXT REFERENCES session (id) ON DELETE SET NULL,
     origin_workspace TEXT,
-    origin_id        TEXT,
     files            TEXT NOT NULL DEFAULT '[]',
     symbols          TEXT NOT NULL DEFAULT '[]',
     search_keys      TEXT NOT NULL DEFAULT '[]',
@@ -89,14 +87,6 @@ CREATE TABLE memory_version (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (memory, version)
 ) STRICT, WITHOUT ROWID;
-
--- A person read this version of a memory and stands by it: from now on hooks may tell it anywhere.
-CREATE TABLE confirmation (
-    memory       INTEGER PRIMARY KEY REFERENCES memory (seq) ON DELETE CASCADE,
-    version      INTEGER NOT NULL,
-    confirmed_by TEXT NOT NULL,
-    confirmed_at INTEGER NOT NULL
-) STRICT;
 
 CREATE TABLE memory_file (
     path   TEXT NOT NULL,
@@ -288,6 +278,7 @@ CREATE TABLE git_commit (
     terms        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+CREATE INDEX git_commit_patch_id ON git_commit (patch_id) WHERE patch_id IS NOT NULL;
 CREATE INDEX git_commit_redaction ON git_commit (redaction);
 CREATE INDEX git_commit_terms ON git_commit (terms);
 

@@ -10,8 +10,7 @@ CREATE TABLE workspace (
     id         TEXT NOT NULL UNIQUE,
     name       TEXT NOT NULL,
     directory  TEXT NOT NULL UNIQUE,
-    created_at INTEGER NOT NULL,
-    capture    TEXT CHECK (capture IN ('off', 'edits', 'all'))  -- what hooks may record; NULL: as config.toml says
+    created_at INTEGER NOT NULL
 ) STRICT;
 
 -- Several stores may answer to one alias: a fork has the first commit of its upstream, a folder can be used again.
@@ -31,15 +30,3 @@ CREATE TABLE known_commit (
     sha       TEXT NOT NULL,
     PRIMARY KEY (workspace, sha)
 ) STRICT, WITHOUT ROWID;
-
--- Times in which hooks record nothing: a pause, or capture switched off. until NULL: it lasts; workspace NULL: in all
--- that have no setting of their own.
-CREATE TABLE silence (
-    seq       INTEGER PRIMARY KEY,
-    workspace INTEGER REFERENCES workspace (seq) ON DELETE CASCADE,
-    kind      TEXT NOT NULL CHECK (kind IN ('pause', 'off')),
-    since     INTEGER NOT NULL,
-    until     INTEGER
-) STRICT;
-
-CREATE INDEX silence_workspace ON silence (workspace);
