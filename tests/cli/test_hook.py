@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -211,3 +212,90 @@ def test_a_home_that_cannot_be_written_is_survived(environment, project):
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "gemini-cli"])
+@pytest.mark.parametrize("event", ["compact", "session-end"])
+def test_a_compaction_and_an_end_are_reported_with_the_transcript(hook, tmp_path, project, host, event):
+    payload = event if (PAYLOADS / host / f"{event}.json").exists() else "session-end"
+    hook(host, "prompt", "prompt")
+    assert hook(host, event, payload) in (None, {})
+    (entry,) = spool.pending(tmp_path / "memhub")
+    told = session_end_from_json(spool.read(entry))
+    assert (told.source, told.folder) == (host, str(project))
+    asked = len(list((tmp_path / "memhub" / "run" / "said").iterdir()))
+    assert asked == (1 if event == "compact" else 0)  # a session that is compacted goes on with its request
+
+
+def test_an_event_that_is_too_large_is_survived(hook, tmp_path):
+    assert hook("claude-code", "edit", b" " * (33 << 20)) is None
+    assert hook("claude-code", "prompt", b'{"a":' * 200_000) is None
+    assert len((tmp_path / "memhub" / "logs" / "hook.log").read_text().splitlines()) == 2
+    assert spool.pending(tmp_path / "memhub") == []
+
+
+def test_hooks_that_run_at_once_lose_nothing(environment, tmp_path, project):
+    text = (PAYLOADS / "claude-code" / "edit.edit.json").read_text().replace("{project}", project.as_posix())
+    command = [SCRIPT, "hook", "claude-code", "edit", "--home", tmp_path / "memhub"]
+    running = [subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) for _ in range(6)]
+    for number, process in enumerate(running):
+        process.stdin.write(json.dumps({**json.loads(text), "tool_use_id": f"t{number}"}).encode())
+    for process in running:
+        process.stdin.close()
+    assert [process.wait(60) for process in running] == [0] * 6
+    calls = {event["tool_call"] for event in events(tmp_path / "memhub", project)}
+    assert calls == {f"t{number}" for number in range(6)}
+
+
+def test_a_hook_that_is_killed_leaves_nothing_in_the_way(environment, hook, tmp_path, project):
+    command = [SCRIPT, "hook", "claude-code", "edit", "--home", tmp_path / "memhub"]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
+    process.stdin.write(b'{"tool_name": "Edit", ')
+    process.stdin.flush()
+    process.kill()
+    process.wait(60)
+    (tmp_path / "memhub" / "spool").mkdir(parents=True)
+    (tmp_path / "memhub" / "spool" / "0000000000000000001-1-00.tmp").write_text('{"v": 1, "eve')
+    hook("claude-code", "edit", "edit.edit")
+    assert len(events(tmp_path / "memhub", project)) == 1
+
+
+@pytest.mark.usefixtures("words_alone")
+def test_readers_pass_over_what_is_broken_in_the_spool(hook, memhub, tmp_path, project):
+    folder = tmp_path / "memhub" / "spool"
+    hook("claude-code", "edit", "edit.edit")
+    (folder / "0000000000000000001-1-00.json").mkdir()
+    for number, body in enumerate(
+        (b"", b"{", b"[]", b'{"v": 1}', b'{"v": 1, "event": "edit"}', b'{"v": 1, "event": "session-end", "source": 3}')
+    ):
+        (folder / f"000000000000000000{number}-2-00.json").write_bytes(body)
+    (folder / "0000000000000000007-3-00.json").write_text('{"v": 99, "event": "of tomorrow"}')
+    found = memhub("recall", "timeout", cwd=project)
+    assert found.returncode == 0
+    assert [Path(entry).name[:19] for entry in spool.pending(tmp_path / "memhub")] == ["0000000000000000007"]
+    assert len(spool.broken(tmp_path / "memhub")) == 7
+    assert "7 captured events could not be read" in memhub("status", cwd=project).stdout
+
+
+_FULL_DISK = """
+mount -t tmpfs -o size=256k,mode=700 none "$1"
+head -c 1000000 /dev/zero > "$1/fill" 2> /dev/null
+for event in session-start prompt edit compact session-end; do "$2" hook claude-code $event --home "$1" < "$3"; done
+find "$1" -type f ! -name fill -size +0
+rm "$1/fill"
+"$2" hook claude-code edit --home "$1" < "$3"
+find "$1/spool" -type f | wc -l
+"""
+
+
+def test_a_full_disk_is_survived_in_silence(environment, tmp_path, project):
+    inside = ["unshare", "--mount", "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "-c", ":"], capture_output=True).returncode:
+        pytest.skip("no mount namespace is to be had here")
+    (tmp_path / "small").mkdir()
+    payload = json.loads((PAYLOADS / "claude-code" / "edit.edit.json").read_text().replace("{project}", str(project)))
+    (tmp_path / "event").write_text(json.dumps({**payload, "prompt": "thirty seconds"}))
+    words = [tmp_path / "small", SCRIPT, tmp_path / "event"]
+    done = subprocess.run([*inside, "-c", _FULL_DISK, "sh", *words], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.split() == [b"1"]  # nothing was told, nothing left behind; with room again it is recorded

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 SPOOL_VERSION = 1
 """Raised when an older reader could not make sense of an entry; such a reader leaves the entry to a newer one."""
@@ -61,11 +62,16 @@ def pending(home: Home) -> list[str]:
 
 
 def read(entry: str) -> dict[str, object] | None:
-    """What the entry holds. None when it is gone, is for a newer memhub, or is broken: then it is set aside."""
+    """What the entry holds. None when it is gone, is for a newer memhub, or is broken: then it is set aside.
+
+    One that cannot be read stays: a reader of memories does not fail because of it.
+    """
     try:
         with open(entry, "rb") as file:
             body = file.read(MAX_ENTRY_BYTES + 1)
-    except FileNotFoundError:
+    except IsADirectoryError:
+        body = b""  # no entry of ours
+    except OSError:
         return None
     try:
         event = json.loads(body) if len(body) <= MAX_ENTRY_BYTES else None
@@ -78,16 +84,14 @@ def read(entry: str) -> dict[str, object] | None:
 
 
 def remove(entry: str) -> None:
-    """Forget the entry: its event is committed."""
+    """Forget the entry: its event is committed. One that cannot be removed is taken in again, which changes nothing."""
     _unlink_if_there(entry)
 
 
 def set_aside(entry: str) -> None:
     """Rename the entry, so that it neither blocks the rest nor is lost; `broken` lists such entries."""
-    try:
+    with suppress(OSError):  # gone, or on media that can only be read
         os.replace(entry, entry + _BROKEN)
-    except FileNotFoundError:
-        return
 
 
 def broken(home: Home) -> list[str]:
@@ -110,14 +114,12 @@ def _names(folder: str) -> list[str]:
 def _remove_abandoned(temporary: str) -> None:
     try:
         age_s = time.time() - os.stat(temporary).st_mtime
-    except FileNotFoundError:
+    except OSError:
         return
     if age_s > _ABANDONED_AFTER_S:
         _unlink_if_there(temporary)
 
 
 def _unlink_if_there(path: str) -> None:
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except FileNotFoundError:
-        return
