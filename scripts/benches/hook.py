@@ -30,7 +30,13 @@ def measure(_args: object) -> list[dict[str, object]]:
             "tool_input": {"file_path": str(file), "old_string": "line 7\n", "new_string": "line seven\n"},
             "tool_response": {"filePath": str(file), "originalFile": file.read_text()},
         }
-        events = {"session-start": {}, "prompt": {"prompt": "fix the seventh line"}, "edit": edit, "session-end": {}}
+        events = {
+            "session-start": {},
+            "prompt": {"prompt": "fix the seventh line"},
+            "edit": edit,
+            "compact": {},
+            "session-end": {},
+        }
         common = {"session_id": "s", "cwd": str(project), "hook_event_name": "x"}
         rows = [_row("python -c pass", [sys.executable, "-c", "pass"], {})]
         for event, more in events.items():
