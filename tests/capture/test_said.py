@@ -24,6 +24,16 @@ from memhub_mcp.capture.said import MAX_SAID, Requests, is_filler, shortened, wo
         fence("a memory of last week"),
         "",
         "  \n",
+        "<user_shell_command>\n<command>ls</command>\n<result>app.py</result>\n</user_shell_command>",
+        "<user_action>\n  <context>User initiated a review task.</context>\n</user_action>",
+        "<skill>\n<name>x</name>\nHow to do it.\n</skill>",
+        "<model_switch>\nAnother model.\n</model_switch>",
+        "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
+        "This is the Gemini CLI. We are setting up the context for our chat.\nToday's date is Monday.",
+        "System: Please continue.",
+        "Your tool call was malformed and could not be parsed. Please retry.",
+        "Continue from where you left off.",
+        "(no content)",
     ],
 )
 def test_what_a_harness_wrote_is_not_said(text: str) -> None:

@@ -21,9 +21,10 @@ _HARNESS_NAMES = (
     "bash-input|bash-stdout|bash-stderr|command-message|command-contents|teammate-message|environment_context|"
     "user_instructions|user_info|permissions instructions|skills_instructions|apps_instructions|plugins_instructions|"
     "collaboration_mode|turn_aborted|subagent_notification|hook_context|session_context|system_notification|"
-    "open_and_recently_viewed_files|manually_attached_skills|additional_data"
+    "open_and_recently_viewed_files|manually_attached_skills|additional_data|user_shell_command|user_action|"
+    "model_switch|recommended_plugins|agent_message_board_notification"
 )
-_COMMON_NAMES = "INSTRUCTIONS|attached_files|project_layout|git_status|rules|agent_skills|tools|timestamp"
+_COMMON_NAMES = "INSTRUCTIONS|skill|attached_files|project_layout|git_status|rules|agent_skills|tools|timestamp"
 _HARNESS_OPENING = re.compile(
     rf"(?:<(?P<sure>{_HARNESS_NAMES})|^[ \t]{{0,8}}<(?P<common>{_COMMON_NAMES}))(?:\s[^<>]{{0,400}})?>", re.MULTILINE
 )
@@ -39,6 +40,14 @@ _HARNESS_STARTS = (
     "# AGENTS.md instructions",
     "Attached image(s) from tool result",
     "API Error",
+    "(no content)",
+    "Continue from where you left off.",
+    "Your tool call was malformed and could not be parsed.",
+    "Warning: apply_patch was requested via",
+    "This is the Gemini CLI. We are setting up the context for our chat.",
+    "This is the Qwen Code. We are setting up the context for our chat.",
+    "System: Please continue.",
+    "The following tool was executed by the user",
 )
 _REQUEST_HEADINGS = ("## My request for Codex:", "## My request for Claude:")
 _COMMAND = re.compile(r"<command-name>\s{0,20}(/?[\w:.\-]{1,100})\s{0,20}</command-name>")

@@ -1,7 +1,12 @@
 """A Claude Code session gives what was said and what was edited, and nothing that its harness wrote."""
 
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
+from hypothesis import given
+from hypothesis import strategies as st
 from transcript_lines import Claude, write_lines
 
 from memhub_mcp.capture.transcripts.conversation import Conversation, Record, Tally, Utterance
@@ -190,3 +195,57 @@ def test_a_line_longer_than_any_message_is_passed_over(tmp_path: Path) -> None:
     tally = Tally()
     assert said(read(path, tally), "person") == ["Before", "After it"]
     assert tally.damaged == 1
+
+
+def test_a_message_that_no_model_wrote_is_not_the_assistants_word(tmp_path: Path) -> None:
+    claude = Claude()
+    notice = claude.says("No response requested.", "m2")
+    notice["message"]["model"] = "<synthetic>"
+    path = write_lines(tmp_path / "s1.jsonl", claude.person("two"), claude.says("Done.", "m1"), notice)
+    assert said(read(path), "assistant") == ["Done."]
+
+
+@given(st.integers(0, 2**32))
+def test_fields_of_any_type_break_no_reader(seed: int) -> None:
+    """A log is written by a program we do not know: what does not fit is passed over."""
+    random = Random(seed)
+    claude = Claude()
+    lines = [
+        claude.person("two", promptId="p1"),
+        claude.says("I will.", "m1"),
+        *claude.edit("c1", "/w/app.py", "1\n", "1", "2"),
+        claude.line("attachment", attachment={"type": "queued_command", "prompt": "three", "commandMode": "prompt"}),
+    ]
+    with TemporaryDirectory() as folder:
+        path = write_lines(
+            Path(folder) / "s1.jsonl", *(fields for line in lines if isinstance(fields := _shaken(line, random), dict))
+        )
+        for source in ("claude-code", "codex", "gemini-cli", "qwen-code", "cursor"):
+            list(read_transcript(path, Tally(), source=source))
+        source_of(path)
+
+
+_ODD = (
+    None,
+    True,
+    -1,
+    10**400,
+    1e300,
+    "",
+    "\ud800",
+    "a\0b",
+    [],
+    {},
+    [None],
+    [[]],
+    {"type": 5},
+    "0001-01-01T00:00:00+23:59",
+)
+
+
+def _shaken(value: Any, random: Random) -> Any:
+    if random.random() < 0.05:
+        return random.choice(_ODD)
+    if isinstance(value, dict):
+        return {key: _shaken(inner, random) for key, inner in cast("dict[str, Any]", value).items()}
+    return [_shaken(inner, random) for inner in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -20,6 +20,7 @@ from memhub_mcp.capture.transcripts.lines import (
 SOURCE = "claude-code"
 
 _MOST_OPEN_CALLS = 512
+_NO_MODEL = "<synthetic>"  # an error of the network, or a reply that nobody asked for, as a message
 _NOT_THE_PERSON = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 
 
@@ -95,7 +96,7 @@ class _Reader:
                 if len(self._calls) > _MOST_OPEN_CALLS:
                     self._calls.popitem(last=False)
         text = text_of(content)
-        if text:
+        if text and message.get("model") != _NO_MODEL:
             self._texts.append(text)
 
     def _user(self, message: Fields, line: Fields) -> Iterator[Record]:

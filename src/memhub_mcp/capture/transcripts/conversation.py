@@ -132,12 +132,13 @@ def moment(value: object, default: datetime) -> datetime:
     if isinstance(value, bool):
         return default
     if isinstance(value, (int, float)):
-        seconds = value / 1000 if value > 1e11 else value
-        return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < 1e11 else default
+        if not 0 < value < 1e14:
+            return default
+        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
     if isinstance(value, str):
         try:
             found = datetime.fromisoformat(value)
-        except ValueError:
+            return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
             return default
-        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
     return default

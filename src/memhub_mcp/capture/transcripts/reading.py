@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from memhub_mcp.capture.transcripts import claude_code, codex, cursor, gemini, opencode, qwen
 from memhub_mcp.capture.transcripts.conversation import Record, Tally
-from memhub_mcp.capture.transcripts.lines import Fields, fields_in, json_lines, parsed
+from memhub_mcp.capture.transcripts.lines import Fields, fields_in, json_lines, parsed, string_in
 from memhub_mcp.errors import InvalidInput
 
 Reader = Callable[[Path, Tally], Iterator[Record]]
@@ -69,7 +69,7 @@ def source_of(path: Path) -> str | None:
 
 
 def _source_of_line(line: Fields, number: int) -> str | None:
-    kind = line.get("type")
+    kind = string_in(line, "type")
     if kind in _CODEX_TYPES or (kind in ("message", "function_call") and "content" in line and "sessionId" not in line):
         return codex.SOURCE
     if "projectHash" in line and "sessionId" in line:
