@@ -1,4 +1,4 @@
-"""What hooks reported is not told again by an import, also where the hook did not name its call."""
+"""What an import of Gemini's sessions makes of what their transcripts leave out: the branch, and what hooks told."""
 
 import json
 from pathlib import Path
@@ -32,6 +32,18 @@ def call(number: int, before: str, after: str) -> dict[str, Any]:
     }
 
 
+def session(person: Path, root: Path, *messages: dict[str, Any]) -> None:
+    """A transcript where Gemini CLI keeps those of a project."""
+    chats = person / ".gemini" / "tmp" / "project" / "chats"
+    write_lines(
+        chats / "session-1.jsonl",
+        {"sessionId": SESSION, "projectHash": "ab" * 32, "startTime": TIME.format(0), "kind": "main"},
+        {"id": "m1", "timestamp": TIME.format(1), "type": "user", "content": [{"text": "fix the timeout"}]},
+        *messages,
+    )
+    (chats.parent / ".project_root").write_text(root.as_posix())
+
+
 def test_an_edit_that_a_hook_reported_is_known_once(
     memhub: Memhub, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -46,18 +58,23 @@ def test_an_edit_that_a_hook_reported_is_known_once(
         hook = [SCRIPT, "hook", "gemini-cli", event, "--home", environment["MEMHUB_HOME"]]
         assert run(hook, env=environment, input=payload.encode(), capture_output=True, check=True).stderr == b""
     five, thirty = "TIMEOUT = 5\n", "TIMEOUT = 30\n"
-    chats = person / ".gemini" / "tmp" / "project" / "chats"
-    write_lines(
-        chats / "session-1.jsonl",
-        {"sessionId": SESSION, "projectHash": "ab" * 32, "startTime": TIME.format(0), "kind": "main"},
-        {"id": "m1", "timestamp": TIME.format(1), "type": "user", "content": [{"text": "fix the timeout"}]},
-        call(2, five, thirty),
-        call(3, thirty, five),
-        call(4, five, thirty),
-    )
-    (chats.parent / ".project_root").write_text(repo.root.as_posix())
+    session(person, repo.root, call(2, five, thirty), call(3, thirty, five), call(4, five, thirty))
     first = json.loads(memhub("import", "gemini-cli", "--json", cwd=repo.root).stdout)
     assert (first["sessions"], first["edits"], first["known"]) == (1, 2, 1)
     again = json.loads(memhub("import", "gemini-cli", "--json", cwd=repo.root).stdout)
     assert (again["edits"], again["known"]) == (0, 3)
     assert memhub("history", "app.py", cwd=repo.root).stdout.count("“fix the timeout”") == 3
+
+
+def test_an_edit_belongs_to_the_branch_that_was_checked_out(
+    memhub: Memhub, environment: dict[str, str], tmp_path: Path
+) -> None:
+    repo = GitRepository.create(tmp_path / "project")
+    repo.commit("start", {"app.py": "TIMEOUT = 5\n"})
+    repo.git("switch", "-q", "-c", "topic", GIT_COMMITTER_DATE="2026-11-30T06:20:00Z")
+    repo.git("switch", "-q", "main", GIT_COMMITTER_DATE="2026-11-30T06:40:00Z")
+    session(Path(environment["HOME"]), repo.root, call(2, "TIMEOUT = 5\n", "TIMEOUT = 30\n"))
+    assert json.loads(memhub("import", "gemini-cli", "--json", cwd=repo.root).stdout)["edits"] == 1
+    assert "fix the timeout" not in memhub("history", "app.py", cwd=repo.root).stdout
+    repo.git("switch", "-q", "topic")
+    assert "fix the timeout" in memhub("history", "app.py", cwd=repo.root).stdout

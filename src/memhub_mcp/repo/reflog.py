@@ -1,4 +1,4 @@
-"""What git noted of a branch: when it was made, what was committed on it, what it was called before."""
+"""What git noted of a branch: when it was made, what was committed on it, what it was called before; and of HEAD."""
 
 import re
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ _LATEST = 253_402_300_799  # the end of the year 9999: a log may say anything
 _LINE = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.{0,1000}?) (\d{1,20}) ([+-]\d{4})(?:\t(.*))?")
 _MOVED_ONLY = re.compile(r"reset:|branch:|checkout:|clone:|fetch|update by push|.*: fast-forward", re.IGNORECASE)
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+_LEFT = re.compile(r"(?:checkout: moving from |Branch: renamed refs/heads/)(\S+) to ")
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,30 @@ class BranchLog:
         """Whether the branch had the name `name` once."""
         renames = (_RENAMED.match(entry.message) for entry in self.entries)
         return any(rename is not None and rename[1] == name for rename in renames)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadLog:
+    """The reflog of a working tree, oldest entry first; empty when git keeps none."""
+
+    entries: tuple[LogEntry, ...] = ()
+
+    def branch_at(self, time: datetime, now: str | None) -> str | None:
+        """The branch that was checked out at `time`, by the name it had; `now` is the one that is checked out now.
+
+        None when none was, or when the log does not reach back so far.
+        """
+        if not self.entries or self.entries[0].at > time.replace(microsecond=0):
+            return None
+        later = (_LEFT.match(entry.message) for entry in self.entries if entry.at > time)
+        left = next((found[1] for found in later if found is not None), now)
+        return None if left is None or _COMMIT.fullmatch(left) else left
+
+
+def read_head_log(git_dir: Path) -> HeadLog:
+    """The reflog of the working tree of `git_dir`. A log that is too large or no regular file counts as none."""
+    data = read_plain_file(git_dir / "logs" / "HEAD", max_bytes=_LARGEST_BYTES)
+    return HeadLog(_entries(data)) if data else HeadLog()
 
 
 def read_log(common_dir: Path, branch: str) -> BranchLog:

@@ -17,7 +17,7 @@ from memhub_mcp.domain.capture import Silences
 from memhub_mcp.domain.replies import ImportReply
 from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.domain.scope import Checkout
-from memhub_mcp.repo.reflog import BranchLog, LogEntry, read_log
+from memhub_mcp.repo.reflog import BranchLog, HeadLog, LogEntry, read_head_log, read_log
 from memhub_mcp.service.claimed_paths import ClaimedPaths
 from memhub_mcp.service.dialogue import add_turns
 from memhub_mcp.service.edits import identity, is_withheld, without_texts
@@ -82,6 +82,7 @@ class Intake:
         self._root_around = root_around
         self._withheld = Withheld(checkout)
         self._logs: dict[str, BranchLog] = {}
+        self._head_log: HeadLog | None = None
         self._tally = Tally()
         self._sources: dict[str, None] = {}
         self._seen: set[bytes] = set()
@@ -158,7 +159,8 @@ class Intake:
             return False
         paths = ClaimedPaths(self._checkout.root, about.cwd, other_root=other_root, project_hash=about.project_hash)
         name = about.session.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be stored
-        about = replace(about, session=name, branch=_branch(about.branch))
+        branch = _branch(about.branch) or self._branch_here(about, about.started_at)
+        about = replace(about, session=name, branch=branch)
         self._talk = _Talk(about, paths, SessionStory(about.started_at))
         self._sessions += 1
         self._sources[about.source] = None
@@ -175,8 +177,7 @@ class Intake:
         if about.cwd is not None:
             folder = Path(about.cwd)
             return root_around(folder) if folder.is_absolute() else None
-        digest = hashlib.sha256(root.as_posix().encode("utf-8", "replace")).hexdigest()
-        return root if about.project_hash == digest or _slug(root) in file.parts else None
+        return root if about.project_hash == _project_hash(root) or _slug(root) in file.parts else None
 
     def _take(self, record: Record) -> None:
         talk = self._talk
@@ -210,7 +211,7 @@ class Intake:
             self._outside += 1
             return
         old_path = talk.paths.place(event.old_path) if event.old_path is not None else None
-        branch = _branch(event.branch) or talk.about.branch
+        branch = _branch(event.branch) or self._branch_here(talk.about, event.time) or talk.about.branch
         placed = replace(event, path=path, old_path=old_path, branch=branch)
         talk.story.edit(placed)
         if not self._keeps_edits or not self._is_recent(event.time):
@@ -309,6 +310,16 @@ class Intake:
                 now=talk.story.ended_at,
             )
 
+    def _branch_here(self, about: Conversation, time: datetime) -> str | None:
+        """The branch that was checked out in this working tree while a session stood in it, as far as git noted it."""
+        root = self._checkout.root
+        here = Path(about.cwd).is_relative_to(root) if about.cwd else about.project_hash == _project_hash(root)
+        if not here:
+            return None
+        if self._head_log is None:
+            self._head_log = read_head_log(self._checkout.git_dir)
+        return self._head_log.branch_at(time, self._checkout.branch)
+
     def _session(self, talk: _Talk) -> str:
         about = talk.about
         head = self._tip(about.branch, about.started_at)
@@ -363,6 +374,11 @@ def _commits(log: BranchLog, story: SessionStory, silences: Silences) -> list[Lo
     """What was committed on the branch meanwhile."""
     made = log.between(story.started_at, story.ended_at)
     return [entry for entry in made if entry.is_commit and not silences.hold(entry.at)]
+
+
+def _project_hash(folder: Path) -> str:
+    """The name that Gemini gave the folder of a project."""
+    return hashlib.sha256(folder.as_posix().encode("utf-8", "replace")).hexdigest()
 
 
 def _slug(folder: Path) -> str:
