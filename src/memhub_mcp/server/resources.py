@@ -8,8 +8,9 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from memhub_mcp.capture.markers import fence
 from memhub_mcp.domain.scope import Caller
-from memhub_mcp.errors import MemhubError, NotFound
+from memhub_mcp.errors import InvalidInput, MemhubError, NotFound
 from memhub_mcp.server.callers import Callers, Context
 from memhub_mcp.server.door import Door
 from memhub_mcp.server.surface import SURFACE
@@ -19,7 +20,12 @@ from memhub_mcp.service.models import ModelShelf
 
 _MEMORY = "memhub://memories/"
 _HISTORY = "memhub://history/"
+_KNOWN = (
+    *(resource["uri"] for resource in SURFACE["resources"]),
+    *(template["uriTemplate"] for template in SURFACE["resourceTemplates"]),
+)
 _NOT_FOUND_BEFORE_2026 = -32002
+_SHOWN = 80  # characters of what was asked for that an error repeats
 
 
 class Resources:
@@ -50,14 +56,14 @@ class Resources:
             MCPError: no such resource, or why it cannot be read.
         """
         uri = str(params.uri)
-        reader = _reader(uri)
-        if reader is None:
-            raise _not_found(ctx, uri)
-        caller = await self._callers.caller(ctx, {})
         try:
+            reader = _reader(uri)
+            caller = await self._callers.caller(ctx, {})
             mime_type, text = await self._door.run(caller, reader)
-        except NotFound:
-            raise _not_found(ctx, uri) from None
+        except NotFound as error:
+            raise _not_found(ctx, uri, str(error)) from None
+        except InvalidInput as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
         except MemhubError as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from error
         return types.ReadResourceResult(
@@ -65,7 +71,7 @@ class Resources:
         )
 
 
-def _reader(uri: str) -> Callable[[Hub, Caller], tuple[str, str]] | None:
+def _reader(uri: str) -> Callable[[Hub, Caller], tuple[str, str]]:
     if uri == "memhub://status":
         return _status
     if uri == "memhub://workspace":
@@ -74,9 +80,12 @@ def _reader(uri: str) -> Callable[[Hub, Caller], tuple[str, str]] | None:
         return _models
     if uri.startswith(_MEMORY):
         return partial(_memory, unquote(uri.removeprefix(_MEMORY)))
-    if uri.startswith(_HISTORY) and _is_inside(path := unquote(uri.removeprefix(_HISTORY))):
+    if uri.startswith(_HISTORY):
+        path = unquote(uri.removeprefix(_HISTORY))
+        if not _is_inside(path):
+            raise NotFound(f"{path[:_SHOWN]!r} is no path inside the repository, such as src/app.py")
         return partial(_history, path)
-    return None
+    raise NotFound(f"there are {', '.join(_KNOWN)}")
 
 
 def _is_inside(path: str) -> bool:
@@ -90,7 +99,7 @@ def _status(hub: Hub, caller: Caller) -> tuple[str, str]:
 
 
 def _workspace(hub: Hub, caller: Caller) -> tuple[str, str]:
-    return "text/markdown", hub.memories.digest(caller)
+    return "text/markdown", fence(hub.memories.digest(caller))
 
 
 def _models(hub: Hub, caller: Caller) -> tuple[str, str]:
@@ -100,7 +109,7 @@ def _models(hub: Hub, caller: Caller) -> tuple[str, str]:
 def _memory(memory_id: str, hub: Hub, caller: Caller) -> tuple[str, str]:
     reply = hub.memories.get(caller, [memory_id])
     if not reply["memories"]:
-        raise NotFound(f"no memory {memory_id}")
+        raise NotFound(f"no memory {memory_id[:_SHOWN]!r} here; recall names the ids")
     return "application/json", compact(reply["memories"][0])
 
 
@@ -108,7 +117,7 @@ def _history(path: str, hub: Hub, caller: Caller) -> tuple[str, str]:
     return "application/json", compact(hub.history.code_history(caller, path=path))
 
 
-def _not_found(ctx: Context, uri: str) -> MCPError:
+def _not_found(ctx: Context, uri: str, why: str) -> MCPError:
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     code = types.INVALID_PARAMS if modern else _NOT_FOUND_BEFORE_2026
-    return MCPError(code=code, message="Resource not found", data={"uri": uri})
+    return MCPError(code=code, message=f"Resource not found: {why}", data={"uri": uri})

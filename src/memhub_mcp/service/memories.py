@@ -25,6 +25,7 @@ from memhub_mcp.service.digest import as_text, digest
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.maintenance import Maintenance
 from memhub_mcp.service.reading import Question, Reading
+from memhub_mcp.service.reflecting import onboarding
 from memhub_mcp.service.reporting import Reporting
 from memhub_mcp.service.scope import Scope, Scopes
 from memhub_mcp.store.file import Store
@@ -170,6 +171,18 @@ class Memories:
     def digest(self, caller: Caller) -> str:
         """A short text about the workspace, for the start of a session."""
         return as_text(digest(self._scopes.resolve(caller), self._clock()))
+
+    def onboarding(self, caller: Caller) -> str:
+        """What is known of the workspace before it is surveyed; see `service.reflecting`."""
+        self._maintenance.drain()
+        scope = self._scopes.resolve(caller)
+        self._indexing.catch_up(scope, begin=True)
+        return onboarding(scope, self._clock())
+
+    def reflection(self, caller: Caller, about: str | None = None) -> str:
+        """The memories that deserve a second look; see `service.reflecting`."""
+        self._maintenance.drain()
+        return self._reading.reflection(self._scopes.resolve(caller), about)
 
 
 def _holding(scope: Scope, ids: Sequence[str]) -> builtins.list[Store]:

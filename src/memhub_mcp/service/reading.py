@@ -17,6 +17,7 @@ from memhub_mcp.retrieval.recall import DEEPEST, Answer, Place, Recall
 from memhub_mcp.service.code_state import CodeState
 from memhub_mcp.service.describing import describe
 from memhub_mcp.service.drafts import read_kinds, read_moment
+from memhub_mcp.service.reflecting import reflection
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.serving import Serving
 from memhub_mcp.store.file import Store
@@ -105,6 +106,14 @@ class Reading:
         places = (Place(store=store, filter=here, name=store.workspace.name), Place(store=scope.user, filter=mine))
         answer = self._recall.ask(text, places, branch=scope.checkout.branch if scope.checkout else None)
         return [hit for hit in answer.hits if isinstance(hit, MemoryHit)]
+
+    def reflection(self, scope: Scope, about: str | None) -> str:
+        """The memories that deserve a second look, as text; those that bear on `about` come first."""
+        hits: list[Hit] = []
+        if about:
+            question = Question(query=about)
+            hits += self._ask(scope, question, self._places(scope, question)).hits
+        return reflection(scope, self._code, self._clock(), [hit for hit in hits if isinstance(hit, MemoryHit)])
 
     def ranked(self, scope: Scope, question: Question) -> list[str]:
         """The ids of what is nearest to the question, best first: `recall` without gate, budget and collapse."""

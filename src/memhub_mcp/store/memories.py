@@ -228,6 +228,12 @@ class Memories:
         page = f"SELECT m.seq FROM memory AS m WHERE {condition} {order} LIMIT ?"
         return _understood(self._db.read(f"{_SELECT} WHERE m.seq IN ({page}) {order}", (*params, limit)))
 
+    def disputed(self, filter: Filter, limit: int) -> list[Memory]:
+        """What was judged wrong or outdated more often than useful, newest first."""
+        condition, params = conditions(filter)
+        disputed = f"{condition} AND m.wrong + m.outdated > m.useful ORDER BY m.generation DESC LIMIT ?"
+        return _understood(self._db.read(f"{_SELECT} WHERE {disputed}", (*params, limit)))
+
     def walk(self, filter: Filter) -> Iterator[Memory]:
         """Every visible memory, in the order they were first stored, without holding all at once."""
         condition, params = conditions(filter)
