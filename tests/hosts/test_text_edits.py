@@ -175,6 +175,11 @@ def test_what_follows_a_marked_block_stays(text, more):
     assert marked_text.remove(f"{changed}\n{more}").split() == f"{text}\n{more}".split()
 
 
+def test_a_block_that_a_merge_repeated_leaves_as_one():
+    once = marked_text.put("# Title\n", "recall")
+    assert marked_text.remove(marked_text.put("", "recall") + once) == "# Title\n"
+
+
 def test_a_lone_mark_is_refused_with_its_place():
     with pytest.raises(ConfigError, match="line 2, column 1"):
         marked_text.put("a\n<!-- memhub:end -->\n", "x")

@@ -35,9 +35,10 @@ def put(text: str, content: str) -> str:
 
 
 def remove(text: str) -> str:
-    """`text` without the marks and what is between them."""
-    extent = _extent(text)
-    return text if extent is None else without_blank_line(text, *extent)
+    """`text` without the marks and what is between them, however often a merge of branches repeated them."""
+    while (extent := _extent(text)) is not None:
+        text = without_blank_line(text, *extent)
+    return text
 
 
 def _extent(text: str) -> tuple[int, int] | None:
