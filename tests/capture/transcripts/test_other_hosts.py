@@ -161,11 +161,12 @@ GEMINI = [
 GEMINI_HEADER = {"sessionId": "g1", "projectHash": "ab" * 32, "startTime": TIME, "kind": "main"}
 
 
-@pytest.mark.parametrize("form", ["json", "jsonl"])
+@pytest.mark.parametrize("form", ["document", "document over many lines", "lines"])
 def test_gemini_session(tmp_path: Path, form: str) -> None:
-    if form == "json":
-        path = tmp_path / "session-1.json"
-        path.write_text(json.dumps({**GEMINI_HEADER, "messages": GEMINI}), encoding="utf-8")
+    if form != "lines":
+        path = tmp_path / ("session-1.json" if form == "document" else "full.jsonl")
+        indent = None if form == "document" else 2
+        path.write_text(json.dumps({**GEMINI_HEADER, "messages": GEMINI}, indent=indent), encoding="utf-8")
     else:
         running = {**GEMINI[1], "toolCalls": [{**GEMINI_CALL, "status": "executing"}]}
         set_ = {"$set": {"lastUpdated": TIME}}
@@ -177,7 +178,7 @@ def test_gemini_session(tmp_path: Path, form: str) -> None:
     records = read(path, tally)
     start = conversation(records)
     assert (start.session, start.project_hash) == ("g1", "ab" * 32)
-    assert start.cwd == (None if form == "json" else "/w")
+    assert start.cwd == ("/w" if form == "lines" else None)
     assert said(records, "person") == ["Set a to two", "Thanks, now b"]
     assert said(records, "assistant") == ["I set it."]
     (edit,) = edits(records)

@@ -17,6 +17,7 @@ from memhub_mcp.capture.transcripts.lines import (
     Fields,
     changed_at,
     fields_in,
+    is_document,
     items_in,
     lines_at,
     parsed,
@@ -36,7 +37,7 @@ _DONE = ("success", "completed")
 
 def read(path: Path, tally: Tally) -> Iterator[Record]:
     """The records of one session, in either form, and of its sub-agents."""
-    if path.suffix == ".json":
+    if is_document(path):
         yield from _document(path, tally)
         return
     speaking = Speaking(source=SOURCE)

@@ -15,6 +15,14 @@ MAX_LINE_BYTES = 32 << 20
 Fields = dict[str, Any]
 
 
+def is_document(path: Path) -> bool:
+    """Whether a file is one JSON object with messages in it rather than an object a line, whatever its name says."""
+    with path.open("rb") as file:
+        first = file.readline(MAX_LINE_BYTES + 1)
+    found = parsed(first)
+    return "messages" in found if isinstance(found, dict) else first.lstrip().startswith(b"{")
+
+
 def json_lines(path: Path, tally: Tally) -> Iterator[Fields]:
     """The objects of a file, in order. What is no object is counted as damaged; blank lines are nothing."""
     return (fields for _, fields in placed_lines(path, tally))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from memhub_mcp.capture.transcripts import claude_code, codex, cursor, gemini, opencode, qwen
 from memhub_mcp.capture.transcripts.conversation import Record, Tally
-from memhub_mcp.capture.transcripts.lines import Fields, fields_in, json_lines, parsed, string_in
+from memhub_mcp.capture.transcripts.lines import Fields, fields_in, is_document, json_lines, parsed, string_in
 from memhub_mcp.errors import InvalidInput
 
 Reader = Callable[[Path, Tally], Iterator[Record]]
@@ -59,7 +59,7 @@ def source_of(path: Path) -> str | None:
         return cursor.SOURCE
     if path.suffix == ".db":
         return opencode.SOURCE
-    if path.suffix == ".json":
+    if is_document(path):
         return _source_of_document(path)
     for number, line in enumerate(json_lines(path, Tally())):
         found = _source_of_line(line, number)
