@@ -299,3 +299,12 @@ def test_a_full_disk_is_survived_in_silence(environment, tmp_path, project):
     done = subprocess.run([*inside, "-c", _FULL_DISK, "sh", *words], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.split() == [b"1"]  # nothing was told, nothing left behind; with room again it is recorded
+
+
+def test_a_session_begins_without_a_look_at_the_thousand_events_that_wait(hook, tmp_path):
+    home = tmp_path / "memhub"
+    for number in range(1_000):
+        spool.write(home, {"event": "edit", "number": number})
+    waiting = spool.pending(home)
+    assert hook("claude-code", "session-start", "session-start") in (None, {})
+    assert spool.pending(home) == waiting
