@@ -4,11 +4,14 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
+import anyio
 import httpx2
 import mcp_types as types
 import pytest
-from conversation import initialize
+from conversation import initialize, request
+from git_repository import GitRepository
 from mcp import MCPError
 from serving import ERAS, Site, WebServer, reply_of, web_server
 
@@ -17,7 +20,9 @@ JSON = {"Accept": "application/json, text/event-stream"}
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site.create(tmp_path_factory.mktemp("http"))
+    site = Site.create(tmp_path_factory.mktemp("http"))
+    site.without_model()
+    return site
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +100,16 @@ async def test_a_workspace_that_does_not_exist_is_told_to_the_model(streamable: 
         ({"Authorization": "Bearer wrong"}, 401),
         ({"Authorization": "Basic {token}"}, 401),
         ({"Authorization": "{token}"}, 401),
+        ({"Authorization": "Bearer {token}x"}, 401),
+        ({"Authorization": "Bearer x{token}"}, 401),
+        ({"Authorization": "Bearer {token:.20}"}, 401),
+        ({"Authorization": "Bearer {token} {token}"}, 401),
         ({"Host": "evil.test"}, 421),
         ({"Host": "evil.test:80"}, 421),
         ({"Host": "127.0.0.1.evil.test"}, 421),
         ({"Host": "user@127.0.0.1"}, 421),
+        ({"Host": "0.0.0.0"}, 421),
+        ({"Host": "[::2]"}, 421),
         ({"Host": ""}, 421),
         ({"Origin": "https://evil.test"}, 403),
         ({"Origin": "null"}, 403),
@@ -113,6 +124,20 @@ def test_strangers_are_turned_away_everywhere(server: WebServer, headers: dict[s
                 answer = http.request(method, server.url + path)
                 assert answer.status_code == status
                 assert server.token not in answer.text
+
+
+def test_a_token_sent_twice_is_no_token(server: WebServer):
+    with httpx2.Client(headers=[*server.headers.items(), *server.headers.items()]) as http:
+        assert http.post(server.url, json=initialize(1)).status_code == 401
+
+
+def test_no_page_may_read_what_is_answered(server: WebServer):
+    origin = {"Origin": "http://localhost:5173", "Access-Control-Request-Method": "POST"}
+    with httpx2.Client(headers={**JSON, **origin}) as http:
+        for method in ("OPTIONS", "POST", "DELETE"):
+            for sent in ({}, server.headers):
+                answer = http.request(method, server.url, json=initialize(1), headers=sent)
+                assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
 def test_pages_of_this_machine_with_the_token_are_welcome(streamable: WebServer):
@@ -137,10 +162,83 @@ def test_other_paths_are_not_there(server: WebServer):
             assert http.get(httpx2.URL(server.url).copy_with(path=path)).status_code == 404
 
 
-def test_an_oversized_request_is_refused(streamable: WebServer):
-    with httpx2.Client(headers={**streamable.headers, **JSON}) as http:
-        answer = http.post(streamable.url, content=b"x" * (40 << 20), headers={"Content-Type": "application/json"})
-    assert answer.status_code == 413
+def test_an_oversized_request_is_refused(server: WebServer):
+    path = "/messages?session_id=1" if server.url.endswith("/sse") else ""
+    with httpx2.Client(headers={**server.headers, **JSON, "Content-Type": "application/json"}) as http:
+        for content in (b"x" * (40 << 20), (b"x" * (1 << 20) for _ in range(40))):
+            assert http.post(server.url + path, content=content).status_code == 413
+
+
+async def test_long_texts_are_taken(server: WebServer, site: Site):
+    texts = [f"Chapter {number}. {'word ' * 200_000}" for number in range(6)]
+    async with server.assistant(path=stored(site)) as client:
+        reply = reply_of(await client.call_tool("remember", {"memories": [{"text": text} for text in texts]}))
+    assert len(reply["results"]) == 6
+
+
+NO_MESSAGES = [
+    b"",
+    b"{",
+    b"\xff",
+    b"5",
+    b"[]",
+    b"[" * 100_000,
+    b'{"a":' * 5_000,
+    b'{"jsonrpc":"2.0"}',
+    b'[{"jsonrpc":"2.0","id":1}]',
+]
+
+
+@pytest.mark.parametrize("body", NO_MESSAGES, ids=range(len(NO_MESSAGES)))
+def test_what_is_no_message_is_refused_and_harms_nobody(streamable: WebServer, body: bytes):
+    with httpx2.Client(headers={**streamable.headers, **JSON, "Content-Type": "application/json"}) as http:
+        opened = http.post(streamable.url, json=initialize(1))
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        for era in (session, {"MCP-Protocol-Version": "2026-07-28"}, {}):
+            answer = http.post(streamable.url, content=body, headers=era)
+            assert (answer.status_code, answer.json()["error"]["code"] < 0) == (400, True)
+        assert http.post(streamable.url, json=request(2, "ping"), headers=session).status_code == 200
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_folder_may_have_any_name(server: WebServer, tmp_path: Path, era: str):
+    repository = GitRepository.create(tmp_path / "my repo #1 100%41 ü")
+    repository.commit("Start", {"a.txt": "a"})
+    named = quote(repository.root.as_posix())
+    for where in ({"path": named}, {"headers": {"Memhub-Workspace": named}}):
+        async with server.assistant(era, **where) as client:
+            reply = reply_of(await client.call_tool("memory_status", {}))
+            assert reply["scope"]["workspace"] == repository.root.name
+
+
+async def test_hosts_at_work_in_two_repositories_at_once_never_meet(server: WebServer, tmp_path: Path):
+    seen: dict[str, set[str]] = {"mars": set(), "venus": set()}
+
+    async def work(name: str, era: str, host: str) -> None:
+        async def say(number: int) -> None:
+            reply = reply_of(await client.call_tool("remember", {"text": f"{name} says {number} over {era}"}))
+            assert reply["scope"]["workspace"] == name
+            listed = reply_of(await client.call_tool("recall", {"query": "", "limit": 50}))
+            assert listed["scope"]["workspace"] == name
+            seen[name].update(f"{hit['source']}: {hit['preview']}" for hit in listed["hits"])
+
+        async with (
+            server.assistant(era, host, path=(tmp_path / name).as_posix()) as client,
+            anyio.create_task_group() as calls,
+        ):
+            for number in range(8):
+                calls.start_soon(say, number)
+
+    for name in seen:
+        GitRepository.create(tmp_path / name).commit("Start", {"name.txt": name})
+    async with anyio.create_task_group() as hosts:
+        for era in ERAS:
+            hosts.start_soon(work, "mars", era, "claude-code")
+            hosts.start_soon(work, "venus", era, "cursor-vscode")
+    for name, host in (("mars", "claude-code"), ("venus", "cursor")):
+        said = [line for line in seen[name] if " says " in line]
+        assert len(said) == 16
+        assert all(line.startswith(f"{host}: ") and f"{name} says" in line for line in said)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permission bits")

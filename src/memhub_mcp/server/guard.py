@@ -12,34 +12,45 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memhub_mcp.errors import HomeError
+from memhub_mcp.store.folders import make_private, publish
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_ANY_ADDRESS = frozenset({"0.0.0.0", "::"})
 _TOKEN_BYTES = 32
 
 
+def token_file(home: Path) -> Path:
+    """Where the token of a data directory lies; only its owner can read the file."""
+    return home / "run" / "token"
+
+
 def read_token(home: Path) -> str:
-    """The bearer token of a data directory, made on first use; only its owner can read the file.
+    """The bearer token of a data directory, made on first use; it stays, so that hosts keep working.
 
     Raises:
         HomeError: it can be neither read nor made.
     """
-    file = home / "run" / "token"
+    file = token_file(home)
     try:
-        file.parent.mkdir(mode=0o700, exist_ok=True)
-        try:
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            token = file.read_text(encoding="utf-8", errors="replace").strip()
-        else:
-            token = secrets.token_urlsafe(_TOKEN_BYTES)
-            with os.fdopen(descriptor, "w", encoding="ascii") as made:
-                made.write(token + "\n")
+        if not file.exists():
+            _make_token(file)
+        token = file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError as error:
         raise HomeError(f"{file} cannot be used ({error.strerror}); check the data directory") from error
     if len(token) < _TOKEN_BYTES or not token.isascii():
         raise HomeError(f"{file} holds no token; remove it and start again")
     return token
+
+
+def _make_token(file: Path) -> None:
+    """Two servers may start at once: the token appears whole, and the first one stays."""
+    make_private(file.parent)
+    draft = file.with_name(f".token.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as made:
+            made.write(secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
+        publish(draft, file)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 class Guard:
@@ -48,11 +59,12 @@ class Guard:
     Host and Origin keep out web pages (DNS rebinding, cross-site requests), the token everybody else.
     """
 
-    def __init__(self, application: ASGIApp, *, token: str, bound_to: str, names: Iterable[str] = ()) -> None:
+    def __init__(self, application: ASGIApp, *, token: str, names: Iterable[str], address: str) -> None:
+        """`address` is where it listens; listening everywhere it is reached by any address, and by `names`."""
         self._application = application
         self._token = token.encode()
-        self._names = _LOOPBACK_NAMES | {bound_to.lower()} | {name.lower() for name in names}
-        self._any_address = bound_to in _ANY_ADDRESS
+        self._names = _LOOPBACK_NAMES | {address} | {name.lower() for name in names}
+        self._any_address = ip_address(address).is_unspecified
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One ASGI request."""
@@ -65,7 +77,7 @@ class Guard:
         elif not self._is_welcome(headers.all(b"origin")):
             await answer(send, 403, "requests from web pages are not accepted")
         elif not self._knows_token(headers.one(b"authorization")):
-            await answer(send, 401, "send the token of <home>/run/token as `Authorization: Bearer …`")
+            await answer(send, 401, "send the token in <home>/run/token as `Authorization: Bearer TOKEN`")
         else:
             await self._application(scope, receive, send)
 

@@ -1,48 +1,39 @@
-"""One server for many hosts: Streamable HTTP or SSE, guarded by a token.
+"""One server for many hosts: a process that listens, guarded by a token, until it is told to end."""
 
-The path after the endpoint, or the header Memhub-Workspace, names the workspace: `/mcp/requests` by name,
-`/mcp/home/me/requests` by folder. Without either a session has the person's memories and what its roots say.
-"""
-
-import contextlib
-import signal
+import os
+import shlex
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
 from types import FrameType
-from typing import Any, Literal
-from urllib.parse import unquote
+from typing import Any
 
 import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
-from mcp.server.sse import SseServerTransport
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from memhub_mcp.bootstrap import open_hub
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.server.app import build_server
-from memhub_mcp.server.callers import WORKSPACE_IN_SCOPE
 from memhub_mcp.server.door import Door
-from memhub_mcp.server.guard import Guard, answer, read_token
+from memhub_mcp.server.endpoints import ENDPOINTS, USUAL, Limits, Transport, endpoint
+from memhub_mcp.server.guard import Guard, read_token, token_file
+from memhub_mcp.server.hook_answers import HookAnswers
+from memhub_mcp.server.lifetime import on_ending_signals
 from memhub_mcp.service.home import prepare_home
 from memhub_mcp.settings import Settings, load_settings
 
-Transport = Literal["http", "sse"]
-
-ENDPOINTS: dict[Transport, str] = {"http": "/mcp", "sse": "/sse"}
-WORKSPACE_HEADER = b"memhub-workspace"
-MAX_BODY_BYTES = 1 << 25
-"""The largest request: 20 texts of 1 MiB, some characters escaped."""
-
-SESSION_IDLE_S = 1_800.0
-MAX_SESSIONS = 256
 LAST_ANSWERS_S = 1
+"""How long calls may take to be answered once the end has come."""
 
-_MESSAGES = "/messages"
+LONGEST_END_S = 3.0
+"""How long the end may take."""
 
 
 def serve_http(
@@ -54,8 +45,9 @@ def serve_http(
     home: str | None = None,
     workspace: str | None = None,
     build: Callable[[Door, Settings], Server[Any]] = build_server,
+    limits: Limits = USUAL,
 ) -> None:
-    """Answers hosts until the process is told to end; where, and with which token, is said on stderr.
+    """Answers hosts until the process is told to end, and ends it; where, and with which token, is said on stderr.
 
     `build` makes what answers behind this door.
 
@@ -64,124 +56,55 @@ def serve_http(
         InvalidInput: the address cannot be bound.
     """
     settings = _without_a_place(load_settings(home=home, workspace=workspace))
-    prepare_home(settings.home)
+    notes = prepare_home(settings.home)
     token = read_token(settings.home)
     bound = _bind(host, port)
     door = Door(partial(open_hub, settings))
-    application = Guard(_application(transport, build(door, settings)), token=token, bound_to=host, names=names)
-    where = f"{_url(bound, host)}{ENDPOINTS[transport]}"
-    print(f"memhub-mcp: {where}, token in {settings.home / 'run' / 'token'}", file=sys.stderr, flush=True)
-    for name in ("SIGTERM", "SIGINT"):  # uvicorn ends on them, then raises them again
-        signal.signal(getattr(signal, name), _already_ending)
-    try:
-        anyio.run(_serve, application, bound, door)
-    finally:
-        door.close()
-
-
-async def _serve(application: ASGIApp, bound: socket.socket, door: Door) -> None:
-    server = uvicorn.Server(
-        uvicorn.Config(
-            application,
-            access_log=False,
-            log_level="warning",
-            timeout_graceful_shutdown=LAST_ANSWERS_S,
-            server_header=False,
-        )
+    guarded = Guard(
+        endpoint(transport, build(door, settings), limits), token=token, names=(host, *names), address=_address(bound)
     )
+    server = _server(guarded)
+    on_ending_signals(server.handle_exit)  # the server takes them itself, once it runs
+    _say(*_where(transport, host, bound, token_file(settings.home)), *notes)
+    hooks = HookAnswers(door, settings.home)
+    try:
+        anyio.run(_serve, server, bound, door, hooks)
+    finally:
+        hooks.close()
+        door.close()
+    os._exit(0)  # a model that is loading or at work in a thread would take an orderly end for a crash
+
+
+async def _serve(server: uvicorn.Server, bound: socket.socket, door: Door, hooks: HookAnswers) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(door.keep_house)
+        tasks.start_soon(hooks.serve)
         await server.serve(sockets=[bound])
         tasks.cancel_scope.cancel()
 
 
-def _application(transport: Transport, server: Server[Any]) -> ASGIApp:
-    return _StreamableHttp(server) if transport == "http" else _Sse(server)
+class _Server(uvicorn.Server):
+    """Ends soon after it was told to, whatever is at work: a database survives that."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ends, in order as far as the time allows."""
+        if not self.should_exit:
+            last = threading.Timer(LONGEST_END_S, os._exit, (0,))
+            last.daemon = True
+            last.start()
+        super().handle_exit(sig, frame)
 
 
-class _StreamableHttp:
-    """`/mcp`, both protocol eras. A session ends when its host ends it, or after half an hour without a request."""
-
-    def __init__(self, server: Server[Any]) -> None:
-        self._sessions = StreamableHTTPSessionManager(
-            server,
-            session_idle_timeout=SESSION_IDLE_S,
-            max_sessions=MAX_SESSIONS,
-            max_request_body_size=MAX_BODY_BYTES,
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _live(self._sessions.run(), receive, send)
-        elif (rest := _after(ENDPOINTS["http"], scope)) is None:
-            await _not_found(send)
-        else:
-            await self._sessions.handle_request(_with_workspace(scope, rest), receive, send)
-
-
-class _Sse:
-    """`/sse`, the transport of older hosts. A session ends when its stream is closed."""
-
-    def __init__(self, server: Server[Any]) -> None:
-        self._server = server
-        self._streams = SseServerTransport(_MESSAGES, max_request_body_size=MAX_BODY_BYTES)
-        self._open = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _live(contextlib.nullcontext(), receive, send)
-            return
-        rest = _after(ENDPOINTS["sse"], scope)
-        if rest is None:
-            await _not_found(send)
-        elif scope["method"] == "POST" and rest.endswith(_MESSAGES):
-            scope = _with_workspace(scope, rest.removesuffix(_MESSAGES))
-            await self._streams.handle_post_message(scope, receive, send)
-        elif scope["method"] != "GET":
-            await answer(send, 405, "open a stream with GET")
-        elif self._open >= MAX_SESSIONS:
-            await answer(send, 503, "too many open sessions")
-        else:
-            await self._stream(scope, receive, send)
-
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The host is told to post below the path it opened, so that each message names the workspace again.
-        rooted = {**scope, "root_path": scope["path"]}
-        self._open += 1
-        try:
-            async with self._streams.connect_sse(rooted, receive, send) as (incoming, outgoing):
-                await self._server.run(incoming, outgoing, self._server.create_initialization_options())
-        finally:
-            self._open -= 1
-
-
-async def _live(running: contextlib.AbstractAsyncContextManager[None], receive: Receive, send: Send) -> None:
-    """Answers the server's start and stop."""
-    await receive()
-    async with running:
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-    await send({"type": "lifespan.shutdown.complete"})
-
-
-def _after(endpoint: str, scope: Scope) -> str | None:
-    """What follows the endpoint in the path, None when it is another path."""
-    path: str = scope["path"]
-    return path.removeprefix(endpoint) if path == endpoint or path.startswith(endpoint + "/") else None
-
-
-def _with_workspace(scope: Scope, rest: str) -> Scope:
-    header = next((value for key, value in scope["headers"] if key == WORKSPACE_HEADER), b"")
-    named = unquote(header.decode("utf-8", errors="replace")).strip() or _workspace_in_path(rest)
-    return {**scope, WORKSPACE_IN_SCOPE: named}
-
-
-def _workspace_in_path(rest: str) -> str | None:
-    """A name, or below that a folder: `/requests`, `/home/me/requests`, `/C:/src/requests`."""
-    inner = rest.strip("/")
-    if not inner:
-        return None
-    return "/" + inner if "/" in inner and ":" not in inner.partition("/")[0] else inner
+def _server(application: ASGIApp) -> _Server:
+    config = uvicorn.Config(
+        application,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=LAST_ANSWERS_S,
+        ws="none",
+    )
+    return _Server(config)
 
 
 def _without_a_place(settings: Settings) -> Settings:
@@ -199,14 +122,28 @@ def _bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _url(bound: socket.socket, host: str) -> str:
-    name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{bound.getsockname()[1]}"
+def _address(bound: socket.socket) -> str:
+    return bound.getsockname()[0]
 
 
-def _already_ending(_number: int, _frame: FrameType | None) -> None:
-    """A signal that was obeyed needs no traceback."""
+def _where(transport: Transport, host: str, bound: socket.socket, token: Path) -> tuple[str, ...]:
+    """Where hosts find this server, and how one is told."""
+    tail = f":{bound.getsockname()[1]}{ENDPOINTS[transport]}"
+    where = f"http://{_bracketed(host)}{tail}, token in {token}"
+    if sys.platform == "win32":
+        return (where,)
+    near = ("::1" if ":" in host else "127.0.0.1") if ip_address(_address(bound)).is_unspecified else host
+    bearer = f'--header "Authorization: Bearer $(cat {shlex.quote(str(token))})"'
+    return (
+        where,
+        f'in a repository: claude mcp add -t {transport} memhub "http://{_bracketed(near)}{tail}$PWD" {bearer}',
+    )
 
 
-async def _not_found(send: Send) -> None:
-    await answer(send, 404, f"there is nothing here; try {' or '.join(ENDPOINTS.values())}")
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(f"memhub-mcp: {line}", file=sys.stderr, flush=True)

@@ -43,10 +43,7 @@ class Lifetime:
 
     def end_on_signals(self) -> None:
         """Lets the signals that end a process do it by `end`. To be called in the main thread."""
-        for name in ("SIGTERM", "SIGINT", "SIGHUP"):  # Windows has no SIGHUP
-            number = getattr(signal, name, None)
-            if number is not None and not (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
-                signal.signal(number, self._end_on_signal)  # who starts with `nohup` wants a hangup ignored
+        on_ending_signals(self._end_on_signal)
 
     def _end_on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self.end()
@@ -62,6 +59,14 @@ class Lifetime:
             while os.getppid() == parent:
                 Event().wait(PARENT_CHECK_S)
         self.end()
+
+
+def on_ending_signals(handle: Callable[[int, FrameType | None], None]) -> None:
+    """Lets `handle` take the signals that end a process. To be called in the main thread."""
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):  # Windows has no SIGHUP
+        number = getattr(signal, name, None)
+        if number is not None and not (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
+            signal.signal(number, handle)  # who starts with `nohup` wants a hangup ignored
 
 
 def _nothing() -> None:

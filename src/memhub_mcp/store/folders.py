@@ -1,5 +1,6 @@
 """Where a database lies: private folders, and folders in which write-ahead logs are unsafe."""
 
+import contextlib
 import os
 import re
 import sys
@@ -21,6 +22,17 @@ def make_private(directory: Path) -> None:
         return
     make_private(directory.parent)
     directory.mkdir(mode=0o700, exist_ok=True)
+
+
+def publish(draft: Path, path: Path) -> None:
+    """Give the file `draft` its name unless another process was first; both are equally good then."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        return
+    except OSError:  # no hard links on this file system
+        with contextlib.suppress(FileExistsError):
+            draft.rename(path)
 
 
 def why_unsafe_for_wal(directory: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str | None:

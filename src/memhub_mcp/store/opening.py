@@ -14,7 +14,7 @@ import apsw
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.errors import BusyStore, DamagedStore, NewerStore, ReadOnlyStore, StoreError
 from memhub_mcp.store.counting import term_counts
-from memhub_mcp.store.folders import make_private, why_unsafe_for_wal
+from memhub_mcp.store.folders import make_private, publish, why_unsafe_for_wal
 from memhub_mcp.store.migrate import Script, run_scripts, set_fact
 
 BUSY_MS = 15_000
@@ -149,21 +149,10 @@ def _create(path: Path, expected_id: str | None, scripts: Sequence[Script], jour
                 set_fact(connection, "workspace", expected_id)
             connection.execute("COMMIT").fetchall()
             connection.execute(f"PRAGMA journal_mode = {journal}").fetchall()
-        _publish(draft, path)
+        publish(draft, path)
     finally:
         for leftover in (draft, *_companions(draft)):
             leftover.unlink(missing_ok=True)
-
-
-def _publish(draft: Path, path: Path) -> None:
-    """Give `draft` its name unless another process was first; both files are equally good then."""
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        return
-    except OSError:  # no hard links on this file system
-        with contextlib.suppress(FileExistsError):
-            draft.rename(path)
 
 
 def _inspect(path: Path, journal: str, warnings: tuple[str, ...], *, read_only: bool) -> tuple[Access, dict[str, str]]:
