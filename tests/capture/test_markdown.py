@@ -50,6 +50,12 @@ def test_code_stays_with_what_explains_it() -> None:
     assert f"{lead}\n\n{code}" in [one.text for one in passages_of(f"{filler}\n\n{lead}\n\n{code}\n")]
 
 
+def test_a_bold_line_stays_with_what_it_stands_above() -> None:
+    filler = " ".join(["Something else entirely."] * 40)
+    found = [passage.text for passage in passages_of(f"{filler}\n\n**Never use reset**\n\nIt deletes files.\n")]
+    assert found == [filler, "**Never use reset**\n\nIt deletes files."]
+
+
 def test_headings_without_text_and_comments_are_nothing() -> None:
     assert passages_of("# A\n\n## B\n\n<!-- note\nto self -->\n\n---\n") == []
     assert passages_of("") == []

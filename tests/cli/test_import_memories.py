@@ -246,6 +246,19 @@ def test_a_file_that_cannot_be_kept_is_refused_in_a_sentence(person: Person, con
     assert person.texts() == {"Kept."}
 
 
+def test_what_is_no_file_holds_nothing_up(person: Person) -> None:
+    root = person.repo.root
+    (root / "pkg" / "CLAUDE.md").mkdir(parents=True)
+    (root / "AGENTS.md").symlink_to("/etc/passwd")
+    odd = [("AGENTS.md", "is a link")]
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(root / "CLAUDE.local.md")
+        odd.append(("CLAUDE.local.md", "is no regular file"))
+    notes = person("import", "claude-code")["notes"]
+    assert [name for name, why in odd if not any(f"{name} {why}" in note for note in notes)] == []
+    assert len(person.texts()) == 2
+
+
 def test_empty_files_and_old_ones_bring_nothing(person: Person) -> None:
     person.repo.write("CLAUDE.md", "<!-- nothing yet -->\n")
     assert "holds nothing to remember" in person.says("import", "CLAUDE.md")

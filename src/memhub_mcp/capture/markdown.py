@@ -133,10 +133,10 @@ def _passages(lines: Sequence[str], headings: tuple[str, ...], blocks: Sequence[
 
 
 def _groups(lines: Sequence[str], blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
-    """Blocks that belong together: what ends in a colon introduces the next one, code belongs to what precedes it."""
+    """Blocks that belong together: a bold line or a colon introduces the next one, code belongs to what precedes it."""
     group: list[_Block] = []
     for block in blocks:
-        introduced = bool(group) and lines[group[-1].end - 1].rstrip().endswith((":", "："))
+        introduced = bool(group) and _introduces(lines[group[-1].start : group[-1].end])
         explained = bool(group) and block.kind in _FENCES and group[-1].kind == "paragraph_open"
         if group and not introduced and not explained:
             yield group
@@ -144,6 +144,11 @@ def _groups(lines: Sequence[str], blocks: Sequence[_Block]) -> Iterator[list[_Bl
         group.append(block)
     if group:
         yield group
+
+
+def _introduces(lines: Sequence[str]) -> bool:
+    last = lines[-1].strip()
+    return last.endswith((":", "：")) or (len(lines) == 1 and last.startswith("**") and last.endswith("**"))
 
 
 def _pieces(lines: Sequence[str], group: list[_Block]) -> list[list[_Block]]:
