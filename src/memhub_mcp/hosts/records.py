@@ -1,6 +1,27 @@
 """The assistants we know: where they keep their configuration and how they say things. Data, no code.
 
 A path begins with `~` (the person's home), `.` (the repository) or a name of `places.FOLDERS`.
+
+What three of the programs really do, as met in them:
+
+                    Gemini CLI 0.61.0         Qwen Code 0.24.4            OpenCode 1.18.34
+    client name     gemini-cli-mcp-client     qwen-cli-mcp-client-memhub  opencode
+    protocol        2025-06-18                2025-11-25                  2025-11-25
+    roots           the project               the project                 the project
+    server's cwd    the project               the project                 the project
+    environment     without keys              whole                       whole
+    a tool is       mcp_memhub_recall         mcp__memhub__recall         memhub_recall
+    its result      the text, fenced          the text                    the text
+    project scope   in trusted folders        once approved               at once
+    untrusted       no server, no hook        (off unless switched on)    -
+    hooks           yes, their own names      yes, as Claude Code         plugins in JavaScript alone
+    request         BeforeAgent, once         UserPromptSubmit, again     -
+                                              without words after tools
+    session end     at once, also `-p`        not after `-p`              -
+    call named      in the transcript alone   tool_call_id                callID
+    branch          untold                    gitBranch                   untold
+    our context     <hook_context>, escaped   system prompt, escaped      the rules
+    they add        -                         "$version" to settings      "$schema" to settings
 """
 
 from collections.abc import Mapping
@@ -260,6 +281,7 @@ HOSTS: tuple[Host, ...] = (
         timeout=10,
         transcripts=("QWEN/projects/*/chats/*.jsonl",),
         memories=("QWEN/QWEN.md", "./QWEN.md", "./*/QWEN.md"),
+        after="start it anew; a project's server waits there for `qwen mcp approve memhub`",
     ),
     Host(
         name="opencode",
