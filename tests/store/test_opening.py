@@ -88,7 +88,7 @@ def test_a_crash_while_a_file_is_made_leaves_no_half_made_store(home: Path, monk
         raise OSError("power cut")
 
     with monkeypatch.context() as patched:
-        patched.setattr(opening, "_publish", crash)
+        patched.setattr(opening, "publish", crash)
         with pytest.raises(OSError, match="power cut"):
             open_store(home)
     assert list((home / "workspaces" / "w").iterdir()) == []
