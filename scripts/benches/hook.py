@@ -37,7 +37,7 @@ def measure(_args: object) -> list[dict[str, object]]:
             "compact": {},
             "session-end": {},
         }
-        common = {"session_id": "s", "cwd": str(project), "hook_event_name": "x"}
+        common = {"cwd": str(project), "hook_event_name": "x"}
         rows = [_row("python -c pass", [sys.executable, "-c", "pass"], {})]
         for event, more in events.items():
             rows.append(_row(f"hook {event}", _hook(event, home), {**common, **more}))
@@ -57,9 +57,10 @@ def _hook(event: str, home: Path) -> list[str]:
 def _row(name: str, command: list[str], payload: dict[str, object]) -> dict[str, object]:
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     wall, cpu, told = [], [], 0
-    for _ in range(ROUNDS + 1):
+    for number in range(ROUNDS + 1):
+        said = json.dumps({**payload, "session_id": f"s{number}"}).encode()  # a session is told the same only once
         before, started = children_cpu_s(), time.perf_counter()
-        done = subprocess.run(command, input=json.dumps(payload).encode(), env=environ, capture_output=True, check=True)
+        done = subprocess.run(command, input=said, env=environ, capture_output=True, check=True)
         wall.append(time.perf_counter() - started)
         cpu.append(children_cpu_s() - before)
         told += bool(done.stdout)
