@@ -108,6 +108,18 @@ def test_a_hit_from_elsewhere_names_its_workspace(desk: Desk, tmp_path: Path) ->
     assert "workspace" not in here
 
 
+def test_what_was_written_in_a_workspace_that_joined_another_is_told_there(desk: Desk, elsewhere: Desk) -> None:
+    elsewhere.remember("Another shop", TABS)
+    elsewhere.remember("Answer in French", kind="preference")
+    brief(desk)
+    there, here = (other.hub.scopes.resolve(other.caller).workspace for other in (elsewhere, desk))
+    assert there is not None
+    assert here is not None
+    assert "Answer in French" not in digest(desk)
+    desk.hub.workspaces.merge(here.id, there.id, confirm=True)
+    assert "Answer in French" in digest(desk)
+
+
 def test_only_what_follows_the_person_can_be_confirmed(desk: Desk) -> None:
     [memory_id] = desk.remember("The shop sells tea")
     with pytest.raises(InvalidInput, match="belongs to this repository"):

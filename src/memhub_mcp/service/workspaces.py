@@ -56,6 +56,9 @@ class WorkspaceChanges:
         lines += [f"{_named(target)} answers to {alias.value} from then on" for alias in aliases]
         if confirm:
             lines = [self._join(target, source), *lines[1:]]
+            user = self._stores.user()
+            with user.write() as tx:  # what follows the person goes on being told where it was written
+                user.memories.move_origin(tx, source.id, target.id, target.name)
             with self._registry.write() as tx:
                 for alias in aliases:
                     self._registry.add_alias(tx, target, alias)

@@ -44,6 +44,7 @@ _SOURCES = "SELECT sources FROM memory WHERE seq = ?"
 _SET_SOURCES = "UPDATE memory SET sources = ?, source = ? WHERE seq = ?"
 _SET_TEXT = """UPDATE memory SET version = ?, text = ?, content_key = ?, updated_at = ?, generation = ?, redaction = ?,
     terms = ?, wrong = 0, outdated = 0 WHERE seq = ?"""
+_MOVE_ORIGIN = "UPDATE memory SET origin_workspace = ?, origin_id = ? WHERE origin_id = ?"
 _SET_STATUS = "UPDATE memory SET status = ?, updated_at = ?, generation = ? WHERE seq = ?"
 _MARK_USED = "UPDATE memory SET last_used_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
 _VERSIONS = "SELECT version, text, source, created_at FROM memory_version WHERE memory = ? ORDER BY version"
@@ -201,6 +202,10 @@ class Memories:
     def set_status(self, tx: Transaction, seq: int, status: Status, now: datetime) -> None:
         """Let a memory take part in recall, or not."""
         tx.run(_SET_STATUS, (status, to_micros(now), tx.generation, seq))
+
+    def move_origin(self, tx: Transaction, old_id: str, new_id: str, new_name: str) -> None:
+        """What was written in one workspace counts as written in another from now on."""
+        tx.run(_MOVE_ORIGIN, (new_name, new_id, old_id))
 
     def judge(self, tx: Transaction, seq: int, feedback: Feedback) -> None:
         """Count one judgement."""
