@@ -7,7 +7,7 @@ import anyio
 import mcp_types as types
 import pytest
 from conversation import INITIALIZED, STATELESS_META, Host, initialize, request
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 
@@ -196,7 +196,12 @@ def in_order(answers: list[Any]) -> list[Any]:
     return sorted(answers, key=lambda answer: json.dumps(answer, sort_keys=True))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example([initialize(), INITIALIZED, request(1, "tools/list", {"_meta": STATELESS_META})], 99)
+@example([request(1, "odd", {"_meta": STATELESS_META}), initialize(2), request(3, "tools/list")], 99)
+@example([initialize(tasks={"requests": {"sampling": 5}}), INITIALIZED, request(1, "tools/list")], 99)
+@example([initialize(), INITIALIZED, request(1, "tools/list", {"_meta": {"progressToken": [3]}})], 99)
+@example([initialize(), initialize(1, "2024-11-05"), request(2, "ping")], 99)
 @given(conversations, st.integers(0, 8) | st.just(99))
 def test_any_conversation_is_answered_as_the_sdk_alone_would(said: list[Message], handed_over_after: int):
     assert anyio.run(answers, said, handed_over_after) == anyio.run(sdk_alone, said)
