@@ -49,7 +49,7 @@ class Session:
         )
         if not whole:
             change.after = change.before = None
-        return record_edit(self.hub.scopes, edit_from_json(edit_record(change, circumstances)))
+        return record_edit(self.hub.scopes, self.hub.capturing, edit_from_json(edit_record(change, circumstances)))
 
     def versions(self, **question: Any) -> list[dict[str, Any]]:
         self.hub.indexing.index(self.hub.scopes.resolve(self.caller))

@@ -64,7 +64,7 @@ def kept(hub: Hub, repo: GitRepository) -> tuple[int, int]:
 def test_threads_lose_no_edit(repo: GitRepository, hub: Hub) -> None:
     def work(number: int) -> None:
         for turn in range(50):
-            record_edit(hub.scopes, edit(repo, f"{number}-{turn}"))
+            record_edit(hub.scopes, hub.capturing, edit(repo, f"{number}-{turn}"))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -103,7 +103,7 @@ def test_processes_lose_no_edit(repo: GitRepository, hub: Hub, tmp_path: Path) -
                 tool="Edit", path=f"{root}/app.py", source="codex", session=sys.argv[3], cwd=root,
                 tool_call=f"{sys.argv[3]}-{turn}", time=datetime(2026, 1, 1, tzinfo=UTC), new_text=f"{turn}\\n",
             )
-            assert record_edit(hub.scopes, event)
+            assert record_edit(hub.scopes, hub.capturing, event)
     """
     assert kept(hub, repo) == (0, 0)
     running = [start(body, tmp_path / "home", repo.root, number) for number in range(4)]
