@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import apsw
@@ -13,7 +14,7 @@ from store_steps import HandClock, open_store, remember
 
 from memhub_mcp.domain.memory import Filter
 from memhub_mcp.errors import DamagedStore, NewerStore, ReadOnlyStore, StoreError
-from memhub_mcp.store import opening
+from memhub_mcp.store import migrate, opening
 from memhub_mcp.store.connection import Database
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.migrate import Script, memory_scripts
@@ -168,12 +169,31 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date_beside_a_program_that
         tx.run(add, ("typed after", "cli"))
     remember(store, "by the newer program")
     assert older.read("SELECT count(*) FROM memory") == [(4,)]
+    with store.write() as tx:
+        store.excerpts.put(tx, "AGENTS.md", 1, 7)
+    assert store.excerpts.places([1]) == {1: [("AGENTS.md", 7)]}
     confirmed = {
         id_: store.confirmations.of(memory)
         for id_, memory in store.memories.get_many(["typed before", "told before", "typed after"]).items()
     }
     assert {id_ for id_, confirmation in confirmed.items() if confirmation} == {"typed before"}
     assert len(confirmed) == 3
+
+
+def test_a_script_that_made_files_stays_as_it_was() -> None:
+    """No file runs a script twice: what is changed in one reaches new files alone. A change is a script of its own."""
+    folder = Path(migrate.__file__).parent
+    scripts = sorted([*folder.glob("migrations/*.sql"), *folder.glob("registry/*.sql")])
+    assert {
+        f"{file.parent.name}/{file.name}": sha256(file.read_text(encoding="utf-8").encode()).hexdigest()[:16]
+        for file in scripts
+    } == {
+        "migrations/0001_initial.sql": "f1e4fa4b454b2d54",
+        "migrations/0002_confirmations.sql": "2e9583e195312cc3",
+        "migrations/0003_excerpts.sql": "6fac8cd2319e084d",
+        "registry/0001_initial.sql": "e0e9cee8a9e51be3",
+        "registry/0002_capture.sql": "ee973eeab4a7c19d",
+    }
 
 
 @pytest.mark.parametrize(

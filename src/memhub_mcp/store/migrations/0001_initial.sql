@@ -96,16 +96,6 @@ CREATE TABLE memory_file (
 
 CREATE INDEX memory_file_memory ON memory_file (memory);
 
--- Where a memory stands in a file of memories that an assistant keeps. line NULL: it stood there once.
-CREATE TABLE excerpt (
-    file   TEXT NOT NULL,
-    memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
-    line   INTEGER,
-    PRIMARY KEY (file, memory)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX excerpt_memory ON excerpt (memory);
-
 CREATE TABLE link (
     from_memory INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     to_memory   INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
