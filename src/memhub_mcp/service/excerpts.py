@@ -1,6 +1,6 @@
 """What a file of memories says now, beside what it said when it was read last."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -44,8 +44,9 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is to be done: kept ones move to their line, gone ones leave it."""
+    """What is to be done: kept ones move to their line, gone ones leave it. `lines` are where memories stood so far."""
 
+    lines: Mapping[int, int | None]
     new: Sequence[Excerpt]
     kept: Sequence[tuple[Memory, Excerpt]]
     gone: Sequence[Memory]
@@ -62,8 +63,13 @@ def reconcile(
     with store.write() as tx:
         plan = _plan(scope, store, tx, file, said)
         found = _counted(store, plan, archives)
+        lines = dict(plan.lines)
         for memory, excerpt in plan.kept:
-            _take_up(store, tx, file, memory, excerpt, now)
+            if lines[memory.seq] != excerpt.line:
+                store.excerpts.put(tx, file, memory.seq, excerpt.line)
+            if lines[memory.seq] is None and memory.status is not Status.ACTIVE:
+                _bring_back(store, tx, memory, now)
+            lines[memory.seq] = excerpt.line
         for excerpt in plan.new:
             there = _at(scope, excerpt.commit)
             kept = keep_excerpt(there, store, tx, excerpt.draft, excerpt.tier, source=source, now=now)
@@ -112,7 +118,7 @@ def _plan(scope: Scope, store: Store, reader: Reader, file: str, said: Sequence[
             new.append(excerpt)
     stays = {memory.seq for memory, _ in kept}
     gone = [memory for memory in held if lines[memory.seq] is not None and memory.seq not in stays]
-    return _Plan(new, kept, [memory for memory in gone if _may_go(scope, store, memory)], forgotten)
+    return _Plan(lines, new, kept, [memory for memory in gone if _may_go(scope, store, memory)], forgotten)
 
 
 def _is_seen(scope: Scope, store: Store, memory: Memory) -> bool:
@@ -143,14 +149,8 @@ def _counted(store: Store, plan: _Plan, archives: bool) -> Changes:
     )
 
 
-def _take_up(store: Store, tx: Transaction, file: str, memory: Memory, excerpt: Excerpt, now: datetime) -> None:
-    """An excerpt that is known: it may stand in another line, and one that had gone from the file is back."""
-    line = store.excerpts.of(file, reader=tx).get(memory.seq)
-    if line == excerpt.line:
-        return
-    store.excerpts.put(tx, file, memory.seq, excerpt.line)
-    if line is not None or memory.status is Status.ACTIVE:
-        return
+def _bring_back(store: Store, tx: Transaction, memory: Memory, now: datetime) -> None:
+    """What had gone from the file is said again."""
     subject = subject_key(memory.subject)
     for other in store.memories.find_subject(subject, memory.tier, memory.branch, reader=tx) if subject else ():
         store.memories.set_status(tx, other.seq, Status.SUPERSEDED, now)
