@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from memhub_mcp.capture import spool
@@ -61,19 +61,15 @@ class Maintenance:
         An entry goes away only when its event is committed; one that cannot be understood is set aside. Of sessions
         that ended those with a short transcript are settled too, in little time.
         """
-        self._publish_rules()
-        with self._draining:
-            moved, ended = self._drain_edits()
-        if ended:
-            self._settle_sessions(ended, time.monotonic() + WHILE_WAITING_S, WHILE_WAITING_BYTES)
+        moved, ended = self._take_in()
+        self._settle_sessions(ended, time.monotonic() + WHILE_WAITING_S, WHILE_WAITING_BYTES)
         return moved
 
-    def end_sessions(self) -> bool:
-        """Remember every session that ended, however long it takes; whether there were any."""
-        self._publish_rules()
-        with self._draining:
-            _, ended = self._drain_edits()  # a session is told from its edits
-        return bool(ended) and self._settle_sessions(ended)
+    def end_sessions(self) -> int:
+        """As `drain`, but remember every session that ended, however long it takes."""
+        moved, ended = self._take_in()
+        self._settle_sessions(ended)
+        return moved
 
     def sessions_wait(self) -> bool:
         """Whether sessions that ended are still to be remembered."""
@@ -81,8 +77,7 @@ class Maintenance:
 
     def run_once(self, caller: Caller | None = None) -> bool:
         """One short round of idle work where `caller` stands, else this process. Whether there may be more to do."""
-        drained = self.drain()
-        self.end_sessions()
+        drained = self.end_sessions()
         scope = self._scopes.resolve(caller or Caller(source="maintenance"))
         deadline = time.monotonic() + SLICE_S
         embedding = self._embed(scope, deadline)
@@ -93,13 +88,19 @@ class Maintenance:
         self._briefing.write(scope)
         return bool(drained or embedding or indexed or renewing)
 
+    def _take_in(self) -> tuple[int, list[_Entry]]:
+        """How many edits were moved, and which sessions ended: those are told from their edits."""
+        self._publish_rules()
+        with self._draining:
+            return self._drain_edits()
+
     def _publish_rules(self) -> None:
         try:
             self._capturing.publish()
         except (StoreError, OSError) as error:
             log.warning("hooks go by earlier capture rules: %s", error)
 
-    def _pending(self) -> Iterable[_Entry]:
+    def _pending(self) -> Iterator[_Entry]:
         for entry in spool.pending(self._home):
             data = spool.read(entry)
             if data is not None:
@@ -122,15 +123,17 @@ class Maintenance:
 
     def _settle_sessions(
         self, ended: list[_Entry], deadline: float | None = None, largest_bytes: int | None = None
-    ) -> bool:
-        """Whether these sessions were looked at, which one process at a time does; others come back for the rest."""
+    ) -> None:
+        """Remember these sessions, which one process at a time does; others come back for the rest."""
+        if not ended:
+            return
         try:
             lock = ProcessLock.try_acquire(self._home / "run" / "sessions.lock")
         except HomeError as error:
             log.warning("sessions that ended wait: %s", error)
-            return False
+            return
         if lock is None:
-            return False
+            return
         try:
             latest = {_session_of(data): entry for entry, data in ended}
             for entry, data in ended:
@@ -142,7 +145,6 @@ class Maintenance:
                     self._settle(entry, data)
         finally:
             lock.release()
-        return True
 
     def _settle(self, entry: str, data: Mapping[str, object]) -> bool | None:
         """Whether the event was taken in. None when it stays, because its store cannot be read or written now."""
