@@ -34,8 +34,8 @@ def digest(scope: Scope, now: datetime, *, any_branch: bool = False) -> list[Dig
         seen = replace(seen, anchors=scope.anchors(), shadowed=scope.shadowed())
     counts = store.memories.counts_by_kind(seen)
     known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
-    place, branch = scope.reply()["workspace"], None if any_branch else scope.reply()["branch"]
-    first = f"memhub · {place}" + (f" on {branch}" if branch else "")
+    here = scope.reply()
+    first = f"memhub · {here['workspace']}" + (f" on {here['branch']}" if here["branch"] and not any_branch else "")
     told = replace(seen, kinds=TOLD_UNASKED)
     mine = Filter(valid_at=now, undisputed=True, kinds=TOLD_UNASKED, told_in=store.workspace.id)
     return [
@@ -51,15 +51,15 @@ def as_text(lines: Iterable[DigestLine]) -> str:
 
 
 def _lines(scope: Scope, memories: Iterable[Memory]) -> Iterable[DigestLine]:
-    checkout = scope.checkout
+    branch, head = (scope.checkout.branch, scope.checkout.head) if scope.checkout else (None, None)
     for memory in memories:
         text = " ".join(memory.text.split())
         short = text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
         yours = ", follows the person" if memory.anchor is None and memory.tier == "user" else ""
         # Work of another branch is seen because HEAD has it; another HEAD may not.
-        bound = memory.anchor is not None and checkout is not None and memory.branch != checkout.branch
+        bound = memory.anchor is not None and memory.branch != branch
         yield DigestLine(
             text=f"- {memory.kind} {memory.id} ({memory.created_at:%Y-%m-%d}, {memory.source}{yours}): {short}",
             until=memory.valid_until,
-            head=checkout.head if bound and checkout else None,
+            head=head if bound else None,
         )
