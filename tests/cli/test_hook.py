@@ -234,6 +234,21 @@ def test_an_event_that_is_too_large_is_survived(hook, tmp_path):
     assert spool.pending(tmp_path / "memhub") == []
 
 
+@pytest.mark.parametrize("lines", [1, 40_000])
+def test_a_host_that_keeps_its_end_of_the_pipe_open_is_not_waited_for(environment, tmp_path, project, lines):
+    text = (PAYLOADS / "claude-code" / "edit.write.json").read_text().replace("{project}", project.as_posix())
+    payload = json.loads(text)
+    payload["tool_input"]["content"] = "def f(): return {}\n" * lines
+    words = [SCRIPT, "hook", "claude-code", "edit", "--home", tmp_path / "memhub"]
+    hook = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    hook.stdin.write(json.dumps(payload).encode())
+    hook.stdin.flush()
+    assert hook.wait(60) == 0
+    assert hook.stdout.read() == b""
+    hook.communicate()
+    assert len(events(tmp_path / "memhub", project)) == 1
+
+
 def test_hooks_that_run_at_once_lose_nothing(environment, tmp_path, project):
     text = (PAYLOADS / "claude-code" / "edit.edit.json").read_text().replace("{project}", project.as_posix())
     command = [SCRIPT, "hook", "claude-code", "edit", "--home", tmp_path / "memhub"]

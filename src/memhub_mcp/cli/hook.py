@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import Any, cast
 
 HOSTS = ("claude-code", "codex", "cursor", "gemini-cli", "qwen-code")
@@ -17,6 +18,7 @@ USAGE = (
 )
 
 _LARGEST_EVENT = 32 << 20
+_PIECE = 64 << 10
 _LARGEST_LOG = 256 << 10
 
 
@@ -71,10 +73,19 @@ def default_home() -> str:
 
 
 def _payload() -> dict[str, Any]:
-    raw = sys.stdin.buffer.read(_LARGEST_EVENT + 1)
-    if len(raw) > _LARGEST_EVENT:
-        raise ValueError(f"an event of more than {_LARGEST_EVENT >> 20} MiB")
-    payload = json.loads(raw) if raw.strip() else {}
+    """What the host reports. Its end of the pipe may stay open, in its own hands or in those of another child."""
+    raw = bytearray()
+    while piece := os.read(sys.stdin.fileno(), _PIECE):
+        raw += piece
+        if len(raw) > _LARGEST_EVENT:
+            raise ValueError(f"an event of more than {_LARGEST_EVENT >> 20} MiB")
+        if piece.rstrip().endswith(b"}"):
+            with suppress(ValueError):  # it goes on
+                return _object(json.loads(raw))
+    return _object(json.loads(raw) if raw.strip() else {})
+
+
+def _object(payload: object) -> dict[str, Any]:
     if not isinstance(payload, dict):
         raise ValueError("an event that is no object")
     return cast("dict[str, Any]", payload)
