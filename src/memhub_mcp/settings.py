@@ -135,7 +135,7 @@ def load_settings(
         in_assistant=any(env.get(name) for name in _ASSISTANT_SHELLS),
         workspace=workspace,
         installed_workspace=_filled_in(env.get("MEMHUB_WORKSPACE")),
-        cwd=cwd or Path.cwd(),
+        cwd=cwd or standing_in(),
         person_home=Path.home(),
         models_dir=_path(models_dir),
         model_mirror=env.get("MEMHUB_MODEL_MIRROR") or env.get("HF_ENDPOINT") or None,
@@ -144,6 +144,14 @@ def load_settings(
         offline=_truthy(env.get("MEMHUB_OFFLINE")) or _truthy(env.get("HF_HUB_OFFLINE")),
         **values,
     )
+
+
+def standing_in() -> Path:
+    """The folder this process was started in; the person's home, which is no workspace, where that is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path.home()
 
 
 class CaptureSetting:

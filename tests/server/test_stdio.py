@@ -156,6 +156,19 @@ def test_a_conversation_may_be_a_file(site: Site):
     assert [json.loads(line)["id"] for line in heard.splitlines()] == [1, 2]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a folder somebody stands in cannot be removed there")
+def test_in_a_folder_that_was_removed_there_is_still_what_follows_the_person(site: Site):
+    words = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"', *command()]
+    said = [initialize(1), INITIALIZED, remember(2, "The person likes tabs"), tool(3, "recall", {"query": "tabs"})]
+    done = subprocess.run(
+        words, input=as_lines(*said), env=site.env(), cwd=site.root, capture_output=True, check=True, timeout=120
+    )
+    assert done.stderr == b""
+    answers = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
+    assert answers[2]["structuredContent"]["results"][0]["status"] == "added"
+    assert answers[2]["structuredContent"]["scope"]["workspace"] is None
+
+
 @pytest.mark.skipif(os.name != "posix", reason="terminals are others there")
 def test_at_a_terminal_a_person_is_told_what_it_waits_for(site: Site):
     person, terminal = os.openpty()

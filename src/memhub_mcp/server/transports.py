@@ -24,7 +24,7 @@ from memhub_mcp.server.exchange import INVALID_REQUEST, Exchange, Message, error
 from memhub_mcp.server.hook_answers import HookAnswers
 from memhub_mcp.server.lifetime import Lifetime
 from memhub_mcp.server.prelude import Prelude
-from memhub_mcp.settings import Settings, load_settings
+from memhub_mcp.settings import Settings, load_settings, standing_in
 
 
 def serve_wire(
@@ -40,7 +40,7 @@ def serve_wire(
         hooks = HookAnswers(door, settings.home)
         lifetime.close_with(partial(_close, door, hooks))
     except MemhubError:  # each call is told why, until the person has corrected it
-        settings = Settings(home=Path(), cwd=Path.cwd(), person_home=Path.home())
+        settings = Settings(home=Path(), cwd=standing_in(), person_home=Path.home())
     anyio.run(_serve, build_server(door, settings), door, hooks, exchange, prelude)
 
 
