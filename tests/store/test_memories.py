@@ -197,6 +197,18 @@ def test_a_row_that_cannot_be_understood_breaks_no_reader(store: Store, column: 
     assert "bad" in fault
 
 
+def test_bytes_that_are_no_text_any_more_break_no_reader(store: Store) -> None:
+    bad = remember(store, "good until now", id="bad")
+    remember(store, "good still", id="good")
+    with store.write() as tx:
+        tx.run("UPDATE memory SET text = CAST(x'ff41' AS TEXT) WHERE id = 'bad'")
+    assert [m.id for m in store.memories.newest(Filter(), before=None, limit=5)] == ["good"]
+    assert [m.id for m in store.memories.visible([bad.seq, bad.seq + 1], Filter()).values()] == ["good"]
+    assert store.memories.get("bad") is None
+    [fault] = store.damaged_rows()
+    assert "bad" in fault
+
+
 def test_another_process_sees_what_was_written(home: Path, store: Store) -> None:
     memory = remember(store, "shared")
     with_other = open_store(home)

@@ -2,7 +2,7 @@
 
 import threading
 import weakref
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -256,6 +256,19 @@ def _run(connection: apsw.Connection, sql: str, params: Params) -> list[Row]:
         return connection.execute(sql, tuple(params)).fetchall()
     except UnicodeEncodeError:  # a path that is no UTF-8, as the operating system hands it out
         return connection.execute(sql, tuple(storable(p) if isinstance(p, str) else p for p in params)).fetchall()
+    except UnicodeDecodeError:  # a text whose bytes have changed on the disk
+        return list(_decodable(connection.execute(sql, tuple(params))))
+
+
+def _decodable(cursor: apsw.Cursor) -> Iterator[Row]:
+    """The rows that can be read; `doctor` lists the others, see Store.damaged_rows."""
+    while True:
+        try:
+            yield next(cursor)
+        except UnicodeDecodeError:
+            continue
+        except StopIteration:
+            return
 
 
 Reader = Database | Transaction

@@ -369,9 +369,11 @@ def _one(sources: Sequence[str]) -> str:
 def faults(db: Database) -> list[str]:
     """One line for each memory that cannot be understood."""
     found: list[str] = []
+    held = dict(db.read("SELECT seq, id FROM memory"))
     for row in db.read(_SELECT):
+        held.pop(row[0], None)
         try:
             decode(row)
         except ValueError as error:
             found.append(f"memory {row[1]} (row {row[0]}): {error}")
-    return found
+    return found + [f"memory {id} (row {seq}): a text in it is no UTF-8" for seq, id in held.items()]
