@@ -85,6 +85,7 @@ def test_codex_rollout(tmp_path: Path) -> None:
         "Exit code: 1\nWall time: 0 seconds\nOutput:\nfailed",
         "apply_patch verification failed: invalid hunk",
         "patch rejected by user",
+        "unsupported custom tool call: apply_patch",
         '{"output": "no", "metadata": {"exit_code": 1}}',
         {"content": "no", "success": False},
     ],

@@ -25,7 +25,14 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _MOST_OPEN_CALLS = 512
 _EXIT_CODE = re.compile(r"(?:Exit code|exited with code|exit code)[: ]{1,2}(-?\d{1,6})")
-_REFUSALS = ("apply_patch verification failed", "unsupported call", "rejected by user", "aborted", "patch rejected")
+_REFUSALS = (
+    "apply_patch verification failed",
+    "unsupported call",
+    "unsupported custom tool call",
+    "rejected by user",
+    "aborted",
+    "patch rejected",
+)
 
 
 def read(path: Path, tally: Tally) -> Iterator[Record]:
