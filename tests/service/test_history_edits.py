@@ -29,7 +29,7 @@ class Session:
         self.clock = datetime.fromtimestamp(1_700_000_030, UTC)  # half a minute after a commit
 
     def edit(
-        self, path: str, after: str, said: str, *, minute: int, call: str | None = None, whole: bool = True
+        self, path: str, after: str, said: str, *, minute: float, call: str | None = None, whole: bool = True
     ) -> bool:
         file = self.repo.root / path
         before = file.read_text() if file.exists() else ""
@@ -88,6 +88,44 @@ def test_an_edit_that_was_committed_says_who_asked_for_it(repo: GitRepository, s
         ("modify", second[:12], "please retry three times", False),
     ]
     assert session.versions(path="app.py", symbol="send")[1]["source"] == "claude-code"
+
+
+def test_an_edit_committed_within_its_second_belongs_to_that_commit(repo: GitRepository, session: Session) -> None:
+    repo.commit("Start", {"app.py": module(send="return 1")})
+    session.edit("app.py", module(send="return 2"), "make it two", minute=1.507)  # git says 120 s, the edit 120.42 s
+    second = repo.commit("Two")
+    third = repo.commit("Three", {"app.py": module(send="return 3")})
+    assert told(session.versions(path="app.py", symbol="send"))[1:] == [
+        ("modify", second[:12], "make it two", False),
+        ("modify", third[:12], None, False),
+    ]
+
+
+def test_an_edit_told_without_its_file_gives_its_request_to_the_commit_that_holds_it(
+    repo: GitRepository, session: Session
+) -> None:
+    start = module(start="pass", send="return 1", stop="pass")
+    retried = module(start="pass", send="return retry(3)", stop="pass")
+    repo.commit("Start", {"app.py": start})
+    session.edit("app.py", retried, "please retry three times", minute=1, whole=False)
+    second = repo.commit("Retry")
+    repo.commit("Stop", {"app.py": retried.replace("stop():\n    pass", "stop():\n    halt()")})
+    assert [v.get("said") for v in session.versions(path="app.py", symbol="stop")] == [None, None]
+    assert told(session.versions(path="app.py", symbol="send"))[1:] == [
+        ("modify", second[:12], "please retry three times", False)
+    ]
+    session.edit("app.py", retried.replace("retry(3)", "retry(4)"), "once more", minute=9, whole=False)
+    versions = session.versions(path="app.py", symbol="send")
+    assert told(versions)[2:] == [("modify", None, "once more", True)]
+
+
+def test_an_edit_told_without_its_file_is_given_to_nobody_when_its_lines_stand_in_many_places(
+    repo: GitRepository, session: Session
+) -> None:
+    repo.commit("Start", {"app.py": module(send="return 1", stop="return None")})
+    session.edit("app.py", module(send="return None", stop="return None"), "none", minute=1, whole=False)
+    repo.commit("None")
+    assert [v.get("said") for v in session.versions(path="app.py", symbol="send")] == [None, None]
 
 
 def test_an_edit_overwritten_before_any_commit_stays_a_version(repo: GitRepository, session: Session) -> None:

@@ -9,7 +9,7 @@ from memhub_mcp.repo.lineage import block_digest, returns, trace
 from memhub_mcp.repo.spans import hull
 from memhub_mcp.service.blocks import Block
 from memhub_mcp.service.edit_versions import join_edits
-from memhub_mcp.service.tracing import BlockHistory
+from memhub_mcp.service.tracing import BlockHistory, block_texts
 from memhub_mcp.service.versions import Chain, Version
 from memhub_mcp.store.commits import ERASED
 from memhub_mcp.store.edits import Edits
@@ -101,16 +101,6 @@ def only_edits(chain: Chain) -> Chain:
     versions = (replace(version, current=False) for version in chain.versions if version.requests)
     note = "the file is neither committed nor in the working tree; it is known from edits alone"
     return replace(chain, versions=tuple(versions), notes=(*chain.notes, note))
-
-
-def block_texts(history: BlockHistory, version: Version) -> tuple[Sequence[str], Sequence[str]]:
-    """The block before and after a version, as it was written."""
-    revision = version.revision
-    if revision is None:
-        return version.before, version.after
-    contents = history.contents
-    before = contents.block(revision.blob_before, revision.before) if revision.blob_before else []
-    return before, contents.block(revision.blob_after, revision.after)
 
 
 def _working(history: BlockHistory, block: Block, versions: Sequence[Version]) -> Version:

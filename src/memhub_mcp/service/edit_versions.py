@@ -8,11 +8,46 @@ from memhub_mcp.repo.contents import difference
 from memhub_mcp.repo.lineage import block_digest
 from memhub_mcp.repo.spans import carry_back, hull
 from memhub_mcp.service.blocks import Block
-from memhub_mcp.service.tracing import BlockHistory
+from memhub_mcp.service.tracing import BlockHistory, block_texts
 from memhub_mcp.service.versions import Request, Version
 from memhub_mcp.store.edits import Edits
 
 MOST_EDITS = 200
+
+
+class _Texts:
+    """The block before and after each of its versions, as text in which only whole lines are found."""
+
+    def __init__(self, history: BlockHistory, block: Block, versions: Sequence[Version]) -> None:
+        self._history = history
+        self._block = block
+        self._versions = tuple(versions)
+        self._known: dict[int, tuple[str, str]] = {}
+
+    def first_with(self, event: EditEvent) -> int | None:
+        """The first later version that wrote what an edit wrote, when its file then holds that once."""
+        pieces = [new for _, _, new in event.pieces()] if event.hunks else [event.new_text or ""]
+        written = [_framed(_rows(piece)) for piece in pieces if any(map(str.isalnum, piece))]
+        for number, version in enumerate(self._versions):
+            if version.at is not None and not _is_later(version, event):
+                continue
+            before, after = self._around(number)
+            here = [piece for piece in written if piece in after and piece not in before]
+            if here:
+                file = self._file(version)
+                return number if any(file.count(piece) == 1 for piece in here) else None
+        return None
+
+    def _around(self, number: int) -> tuple[str, str]:
+        if number not in self._known:
+            before, after = block_texts(self._history, self._versions[number])
+            self._known[number] = _framed(before), _framed(after)
+        return self._known[number]
+
+    def _file(self, version: Version) -> str:
+        revision = version.revision
+        data = self._block.data if revision is None else self._history.contents.data(revision.blob_after) or b""
+        return _framed(_rows(data.decode("utf-8", "replace")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +71,23 @@ def join_edits(
     """`versions` (oldest first) with the requests behind them, and the edits that no commit holds between them.
 
     An edit belongs to the first later commit whose block is what the edit left, or that holds every line it wrote.
-    One that was overwritten before stays a version of its own, seen from the branch it was made on.
+    One that was overwritten before stays a version of its own, seen from the branch it was made on. Of an edit whose
+    file is not known, as some transcripts tell it, only what it wrote is looked for.
     """
     joined = list(versions)
     own: list[Version] = []
+    texts = _Texts(history, block, joined)
     for edit in _edits_of(edits, block, versions):
         touch = _touch(history, edit, block, versions)
-        if touch is None:
+        if touch is not None:
+            place = _commit_of(history, touch, joined)
+        elif _content(history, edit.event) is None:
+            place = texts.first_with(edit.event)
+        else:
             continue
-        place = _commit_of(history, touch, joined)
         if place is not None:
             joined[place] = replace(joined[place], requests=(*joined[place].requests, _request(edit)))
-        elif branch is None or edit.branch in (None, branch):
+        elif touch is not None and (branch is None or edit.branch in (None, branch)):
             own.append(_own(touch, branch))
     out: list[Version] = []
     for version in joined:
@@ -73,7 +113,7 @@ def _touch(history: BlockHistory, edit: Edit, block: Block, versions: Sequence[V
     after = _content(history, edit.event)
     if after is None or edit.event.kind is ChangeKind.DELETE:
         return None
-    later = next((version for version in versions if version.at is not None and version.at >= edit.event.time), None)
+    later = next((version for version in versions if _is_later(version, edit.event)), None)
     reference, spans = block.data, block.here
     if later is not None and later.revision is not None:
         reference = history.contents.data(later.revision.blob_after) or b""
@@ -101,6 +141,11 @@ def _touch(history: BlockHistory, edit: Edit, block: Block, versions: Sequence[V
     return _Touch(
         edit, there, tuple(_cut(before, earlier)), tuple(_cut(lines, there)), tuple(line.strip() for line in written)
     )
+
+
+def _is_later(version: Version, event: EditEvent) -> bool:
+    """Whether a commit may hold an edit; git counts whole seconds only."""
+    return version.at is not None and version.at >= event.time.replace(microsecond=0)
 
 
 def _content(history: BlockHistory, event: EditEvent) -> str | None:
@@ -139,9 +184,7 @@ def _commit_of(history: BlockHistory, touch: _Touch, versions: Sequence[Version]
     """The version of the commit that holds an edit."""
     event = touch.edit.event
     later = [
-        number
-        for number, version in enumerate(versions)
-        if version.revision is not None and version.at is not None and version.at >= event.time
+        number for number, version in enumerate(versions) if version.revision is not None and _is_later(version, event)
     ]
     for number in later:
         revision = versions[number].revision
@@ -186,6 +229,10 @@ def _rows(text: str) -> list[str]:
     if rows and not rows[-1]:
         rows.pop()
     return [row.removesuffix("\r") for row in rows]
+
+
+def _framed(rows: Iterable[str]) -> str:
+    return "".join(f"\n{row}\r" for row in rows)
 
 
 def _cut(lines: Sequence[str], spans: Spans) -> list[str]:

@@ -19,6 +19,7 @@ from memhub_mcp.repo.tips import read_boundary
 from memhub_mcp.repo.walked import CommitGraph, WalkedHistory
 from memhub_mcp.service.indexing import TEXT_RULES
 from memhub_mcp.service.scope import Scope
+from memhub_mcp.service.versions import Version
 from memhub_mcp.store.ancestry import Ancestry
 from memhub_mcp.store.file import Store
 
@@ -185,3 +186,13 @@ class IndexedHistory:
         if change.kind is ChangeKind.ADD:
             return self._walked.contents.hunks(None, change.blob_after)
         return self._walked.contents.hunks(change.blob_before, change.blob_after)
+
+
+def block_texts(history: BlockHistory, version: Version) -> tuple[Sequence[str], Sequence[str]]:
+    """The block before and after a version, as it was written."""
+    revision = version.revision
+    if revision is None:
+        return version.before, version.after
+    contents = history.contents
+    before = contents.block(revision.blob_before, revision.before) if revision.blob_before else []
+    return before, contents.block(revision.blob_after, revision.after)
