@@ -292,6 +292,16 @@ def test_readers_pass_over_what_is_broken_in_the_spool(hook, memhub, tmp_path, p
     assert "7 captured events could not be read" in memhub("status", cwd=project).stdout
 
 
+@pytest.mark.usefixtures("words_alone")
+def test_a_session_begins_with_what_a_command_just_stored(hook, memhub, project):
+    memhub("remember", "deploys go through zirconium-7", cwd=project)
+    (project / "AGENTS.md").write_text("# Style\n\nWrite tabs, as quetzals do.\n")
+    memhub("import", "AGENTS.md", cwd=project)
+    told = hook("claude-code", "session-start", "session-start")["hookSpecificOutput"]["additionalContext"]
+    assert "zirconium-7" in told
+    assert "quetzals" in told
+
+
 _FULL_DISK = """
 mount -t tmpfs -o size=256k,mode=700 none "$1"
 head -c 1000000 /dev/zero > "$1/fill" 2> /dev/null

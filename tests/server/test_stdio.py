@@ -46,6 +46,20 @@ def test_calls_are_answered_although_the_host_has_left_already(site: Site):
     assert all(not answer["result"].get("isError") for answer in heard)
 
 
+def test_the_next_session_begins_with_what_a_short_one_remembered(site: Site):
+    talk(site, initialize(1), INITIALIZED, remember(2, "The port is 8080"))
+    script, root = command()[0], site.repository.root
+    told = subprocess.run(
+        [script, "hook", "codex", "session-start", "--home", site.home],
+        env=site.env(),
+        input=json.dumps({"cwd": str(root), "session_id": "s2", "hook_event_name": "SessionStart"}).encode(),
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert "The port is 8080" in told.stdout.decode()
+
+
 def test_a_host_that_says_nothing_leaves_a_clean_end(site: Site):
     assert talk(site) == []
     assert not site.home.exists()

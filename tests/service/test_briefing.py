@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from git_steps import Git
 from hubs import Desk, desk_in
+from transcript_lines import Claude, write_lines
 
+from memhub_mcp.capture import spool
 from memhub_mcp.domain.session import Utterance
 from memhub_mcp.hosts import hook_files
 from memhub_mcp.service.dialogue import add_turns
@@ -121,3 +123,15 @@ def test_raw_turns_are_not_told(desk: Desk) -> None:
     said = Utterance(position=0, speaker="Ada", text="I like tea", time=datetime.now(UTC))
     add_turns(store, source="cursor", host_session="s", said=[said])
     assert "I like tea" not in desk.hub.memories.digest(desk.caller)
+
+
+def test_a_session_that_ended_is_told_when_the_next_one_begins_after_any_command(
+    desk: Desk, repository: Git, tmp_path: Path
+) -> None:
+    folder, claude = repository.root.as_posix(), Claude("s1", cwd=repository.root.as_posix())
+    asked = claude.person("Retry six times")
+    file = write_lines(tmp_path / "s1.jsonl", asked, *claude.edit("c1", f"{folder}/app.py", "retries = 5\n", "5", "6"))
+    end = {"event": "session-end", "source": "claude-code", "session": "s1", "folder": folder, "transcript": str(file)}
+    spool.write(desk.hub.settings.home, end)
+    desk.hub.memories.status(desk.caller)
+    assert "Task: Retry six times" in told_at(desk, repository.root)

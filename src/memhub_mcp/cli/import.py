@@ -53,6 +53,8 @@ def run(words: list[str]) -> int:
     args = parser.parse_args(words)
     with opened(args) as (hub, caller):
         reply = _import(hub, caller, args)
+        if not args.dry_run:
+            hub.maintenance.brief(caller)
         page = Page(plain=hub.settings.plain)
     if args.json:
         print_json(reply)

@@ -43,6 +43,7 @@ def run(words: list[str]) -> int:
     given = {name: value for name, value in draft.items() if value is not None}
     with opened(args) as (hub, caller):
         reply = hub.memories.remember(caller, [given], operation_key=args.operation_key)
+        hub.maintenance.brief(caller)
     if args.json:
         print_json(reply)
         return 0

@@ -78,6 +78,7 @@ class Door:
         with self._changing:
             self._closed = True
             if self._changing.wait_for(lambda: not self._at_work, LAST_CALLS_S) and self._hub is not None:
+                self._brief(self._hub)
                 self._hub.close()
 
     async def _until_quiet(self) -> None:
@@ -98,6 +99,14 @@ class Door:
         except Exception:  # noqa: BLE001 - what goes wrong in idle work must not take the server away
             _log.exception("maintenance failed")
         return False
+
+    def _brief(self, hub: Hub) -> None:
+        """A short session ends before there was time to write down what the next one begins with."""
+        if self._last_caller is not None:
+            try:
+                hub.maintenance.brief(self._last_caller)
+            except MemhubError as error:
+                _log.info("the last digest is not written: %s", error)
 
     @contextmanager
     def _opened(self) -> Generator[Hub]:

@@ -17,7 +17,7 @@ from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import InvalidInput, NotFound
 from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.intake import Intake, remember_edits
-from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.scope import Scope, Scopes
 
 _AGENTS = "subagents"  # a session file brings its own along
 _NAMES = ("*.jsonl", "*.json", "state.vscdb", "opencode*.db")  # what a folder is looked through for
@@ -88,15 +88,16 @@ class Importing:
                 run.notes.append(f"left out: {error}")
         return run.reply()
 
-    def end_session(self, end: SessionEnd) -> None:
+    def end_session(self, end: SessionEnd) -> Scope | None:
         """Remember a session that hooks followed, by its one fact: from its transcript, else from its edits alone.
 
+        Returns where it was remembered, None outside any repository.
         The edits themselves were reported by hooks already. A transcript that cannot be read tells nothing. What
         happened while nothing was to be recorded stays out. Again, it changes nothing that has not changed.
         """
         scope = self._scopes.of_file(Path(end.folder))
         if scope is None or scope.workspace is None or scope.store is None or scope.checkout is None:
-            return
+            return None
         silences = self._capturing.silences(scope.workspace)
         transcript = Path(end.transcript) if end.transcript else None
         if transcript is not None and end.source in READERS and transcript.is_file():
@@ -115,6 +116,7 @@ class Importing:
             except (OSError, InvalidInput) as error:
                 log.warning("the session in %s is told from its edits: %s", transcript, error)
         remember_edits(scope, scope.store, scope.checkout, end.source, end.session, silences)
+        return scope
 
     def _run(self, caller: Caller, *, since: datetime | None, dry_run: bool, of_workspace: bool = False) -> Intake:
         scope = self._scopes.resolve(caller)

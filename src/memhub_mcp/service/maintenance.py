@@ -88,6 +88,10 @@ class Maintenance:
         self._briefing.write(scope)
         return bool(drained or embedding or indexed or renewing)
 
+    def brief(self, caller: Caller) -> None:
+        """Write down what the next session begins with where `caller` stands."""
+        self._briefing.write(self._scopes.resolve(caller))
+
     def _take_in(self) -> tuple[int, list[_Entry]]:
         """How many edits were moved, and which sessions ended: those are told from their edits."""
         self._publish_rules()
@@ -150,7 +154,9 @@ class Maintenance:
         """Whether the event was taken in. None when it stays, because its store cannot be read or written now."""
         try:
             if is_session_end(data):
-                self._importing.end_session(session_end_from_json(data))
+                scope = self._importing.end_session(session_end_from_json(data))
+                if scope is not None:
+                    self._briefing.write(scope)
             else:
                 record_edit(self._scopes, self._capturing, edit_from_json(data))
         except (StoreError, OSError) as error:
