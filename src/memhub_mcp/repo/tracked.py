@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import pygit2
-
+from memhub_mcp.errors import RepoError
+from memhub_mcp.repo.history import LibgitHistory
 from memhub_mcp.repo.objects import open_objects
 from memhub_mcp.repo.walked import WalkedHistory
 
@@ -16,8 +16,9 @@ class TrackedFiles:
     """
 
     def __init__(self, root: Path) -> None:
-        self._repo = open_objects(root)
-        self._walked = WalkedHistory(self._repo)
+        repo = open_objects(root)
+        self._history = LibgitHistory(repo)
+        self._walked = WalkedHistory(repo)
 
     def holds(self, commit: str, path: str) -> bool:
         """Whether a commit that is here has a file at `path`."""
@@ -30,17 +31,13 @@ class TrackedFiles:
 
     def is_older(self, commit: str, than: str) -> bool:
         """Whether `than` was built on `commit`."""
-        if commit == than or not (self._walked.holds(commit) and self._walked.holds(than)):
-            return False
-        try:
-            return self._repo.descendant_of(pygit2.Oid(hex=than), pygit2.Oid(hex=commit))
-        except (pygit2.GitError, ValueError):
-            return False
+        return commit != than and self._history.is_ancestor(commit, of=than)
 
     def common(self, one: str, other: str) -> str | None:
-        """The commit at which two lines of work parted."""
-        try:
-            base: pygit2.Oid | None = self._repo.merge_base(pygit2.Oid(hex=one), pygit2.Oid(hex=other))
-        except (pygit2.GitError, ValueError):
+        """The commit at which two lines of work parted; None when one of them is not here."""
+        if not (self._history.holds(one) and self._history.holds(other)):
             return None
-        return str(base) if base else None
+        try:
+            return self._history.merge_base((one, other))
+        except RepoError:
+            return None
