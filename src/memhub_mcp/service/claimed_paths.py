@@ -13,6 +13,11 @@ from memhub_mcp.service.blocks import plain_path
 _LONGEST = 4_096
 
 
+def project_hash(folder: str) -> str:
+    """The name that Gemini gives a project, of the path of its folder with forward slashes."""
+    return hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest()
+
+
 class ClaimedPaths:
     """The paths of one session, relative to `root`.
 
@@ -66,7 +71,7 @@ class ClaimedPaths:
             return
         folder = posixpath.dirname(path.replace("\\", "/"))
         while len(folder) > 1:
-            if hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == self._project_hash:
+            if project_hash(folder) == self._project_hash:
                 yield folder
                 return
             outer = posixpath.dirname(folder)

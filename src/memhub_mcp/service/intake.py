@@ -1,6 +1,5 @@
 """One reading of transcripts: what in them becomes edits, session facts and turns of a workspace."""
 
-import hashlib
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from memhub_mcp.domain.replies import ImportReply
 from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.domain.scope import Checkout
 from memhub_mcp.repo.reflog import BranchLog, HeadLog, LogEntry, read_head_log, read_log
-from memhub_mcp.service.claimed_paths import ClaimedPaths
+from memhub_mcp.service.claimed_paths import ClaimedPaths, project_hash
 from memhub_mcp.service.dialogue import add_turns
 from memhub_mcp.service.edits import identity, is_withheld, without_texts
 from memhub_mcp.service.remembering import keep_drafted_fact
@@ -81,6 +80,7 @@ class Intake:
         self._silences = silences
         self._root_around = root_around
         self._withheld = Withheld(checkout)
+        self._project_hash = project_hash(checkout.root.as_posix())
         self._logs: dict[str, BranchLog] = {}
         self._head_log: HeadLog | None = None
         self._tally = Tally()
@@ -177,7 +177,7 @@ class Intake:
         if about.cwd is not None:
             folder = Path(about.cwd)
             return root_around(folder) if folder.is_absolute() else None
-        return root if about.project_hash == _project_hash(root) or _slug(root) in file.parts else None
+        return root if about.project_hash == self._project_hash or _slug(root) in file.parts else None
 
     def _take(self, record: Record) -> None:
         talk = self._talk
@@ -313,7 +313,7 @@ class Intake:
     def _branch_here(self, about: Conversation, time: datetime) -> str | None:
         """The branch that was checked out in this working tree while a session stood in it, as far as git noted it."""
         root = self._checkout.root
-        here = Path(about.cwd).is_relative_to(root) if about.cwd else about.project_hash == _project_hash(root)
+        here = Path(about.cwd).is_relative_to(root) if about.cwd else about.project_hash == self._project_hash
         if not here:
             return None
         if self._head_log is None:
@@ -374,11 +374,6 @@ def _commits(log: BranchLog, story: SessionStory, silences: Silences) -> list[Lo
     """What was committed on the branch meanwhile."""
     made = log.between(story.started_at, story.ended_at)
     return [entry for entry in made if entry.is_commit and not silences.hold(entry.at)]
-
-
-def _project_hash(folder: Path) -> str:
-    """The name that Gemini gave the folder of a project."""
-    return hashlib.sha256(folder.as_posix().encode("utf-8", "replace")).hexdigest()
 
 
 def _slug(folder: Path) -> str:
