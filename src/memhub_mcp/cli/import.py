@@ -74,13 +74,13 @@ def _import(hub: Hub, caller: Caller, args: Namespace) -> ImportReply:
             bar.update(records - bar.n)
 
         places = places_of(args, hub.settings)
-        run = HostImport(
+        taking = HostImport(
             scopes=hub.scopes, importing=hub.importing, places=places, since=args.since, dry_run=args.dry_run
         )
         if host is None:
             source = host_named(args.source) if args.source else None
-            return run.import_file(caller, file, source=source.name if source else args.source, progress=progress)
-        return run.import_host(caller, host, places.transcripts(host), progress=progress)
+            return taking.import_file(caller, file, source=source.name if source else args.source, progress=progress)
+        return taking.import_host(caller, host, places.transcripts(host), progress=progress)
 
 
 def _show(page: Page, reply: ImportReply) -> None:

@@ -97,15 +97,14 @@ class HookAnswers:
         if not isinstance(asked, dict):
             return None
         said = {name: text for name, text in cast("dict[str, object]", asked).items() if isinstance(text, str)}
-        if not hmac.compare_digest(said.get("key", "").encode(), self._key.encode()) or not {"source", "cwd"} <= set(
-            said
-        ):
+        if not hmac.compare_digest(said.get("key", "").encode(), self._key.encode()):
             return None
-        root = root_of(said["cwd"])
-        if root is None:
+        source, folder = said.get("source"), said.get("cwd")
+        root = root_of(folder) if folder is not None else None
+        if source is None or folder is None or root is None:
             return None
         # Named, so that the answer is about the hook's repository, wherever this process works.
-        caller = Caller(source=said["source"], session=said.get("session"), named=root, cwd=Path(said["cwd"]))
+        caller = Caller(source=source, session=said.get("session"), named=root, cwd=Path(folder))
         return _Question(caller, said.get("prompt"))
 
     async def _found(self, question: "_Question") -> "_Found":
