@@ -97,6 +97,43 @@ def test_a_section_that_is_gone_is_archived_and_comes_back_with_it(person: Perso
     assert len(person.texts()) == 2
 
 
+def test_a_section_that_moved_under_another_heading_is_there_beside_what_took_its_place(person: Person) -> None:
+    three = f"{RULES}\n## Style\n\nTabs, never spaces.\n"
+    person.repo.write("CLAUDE.md", three)
+    person.counts()
+    moved = "## Build\n\nTabs, never spaces.\n\n## Style\n\nAs the formatter has it.\n"
+    person.repo.write("CLAUDE.md", moved)
+    person.counts()
+    assert {memory["subject"]: memory["text"] for memory in person.memories()} == {
+        "CLAUDE.md › Build": "Tabs, never spaces.",
+        "CLAUDE.md › Style": "As the formatter has it.",
+    }
+    person.repo.write("CLAUDE.md", three)
+    person.counts()
+    subjects = {memory["subject"] for memory in person.memories()}
+    assert subjects == {"CLAUDE.md › Build", "CLAUDE.md › Tests", "CLAUDE.md › Style"}
+
+
+def test_a_heading_that_has_another_name_keeps_its_section_together(person: Person) -> None:
+    person.counts()
+    renamed = RULES.replace("## Tests", "## Checking")
+    person.repo.write("CLAUDE.md", renamed)
+    assert person.counts() == (0, 0, 2, 0, 0)
+    assert "CLAUDE.md › Checking" in {memory["subject"] for memory in person.memories()}
+    assert person("recall", "checking")["hits"]
+    person.repo.write("CLAUDE.md", renamed.replace("pnpm test", "vitest"))
+    assert person.counts() == (1, 1, 1, 0, 0)
+
+
+def test_a_text_that_stands_twice_in_a_file_is_one_memory(person: Person) -> None:
+    person.repo.write("CLAUDE.md", "## Build\n\nAsk first.\n\n## Deploy\n\nAsk first.\n")
+    assert person.counts() == (1, 0, 0, 0, 0)
+    (before,) = person.memories()
+    assert person.counts() == (0, 0, 1, 0, 0)
+    (after,) = person.memories()
+    assert (after["subject"], after["places"]) == (before["subject"], before["places"])
+
+
 def test_what_was_forgotten_or_corrected_stays_so(person: Person) -> None:
     person.counts()
     ids = {memory["subject"]: memory["id"] for memory in person.memories()}

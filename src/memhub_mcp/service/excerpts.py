@@ -1,13 +1,13 @@
 """What a file of memories says now, beside what it said when it was read last."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memhub_mcp.domain.memory import Draft, Memory, Status
 from memhub_mcp.domain.scope import Tier
 from memhub_mcp.service.drafts import content_key, subject_key
-from memhub_mcp.service.remembering import keep_excerpt
+from memhub_mcp.service.remembering import index_words, keep_excerpt
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.store.connection import Reader, Transaction
 from memhub_mcp.store.file import Store
@@ -64,11 +64,15 @@ def reconcile(
         plan = _plan(scope, store, tx, file, said)
         found = _counted(store, plan, archives)
         lines = dict(plan.lines)
-        for memory, excerpt in plan.kept:
+        followed = [
+            (_under_heading(scope, store, tx, file, memory, excerpt, now), excerpt) for memory, excerpt in plan.kept
+        ]
+        stays = {memory.seq for memory, _ in followed}
+        for memory, excerpt in followed:
             if lines[memory.seq] != excerpt.line:
                 store.excerpts.put(tx, file, memory.seq, excerpt.line)
             if lines[memory.seq] is None and memory.status is not Status.ACTIVE:
-                _bring_back(store, tx, memory, now)
+                _bring_back(store, tx, memory, stays, now)
             lines[memory.seq] = excerpt.line
         for excerpt in plan.new:
             there = _at(scope, excerpt.commit)
@@ -107,8 +111,10 @@ def _plan(scope: Scope, store: Store, reader: Reader, file: str, said: Sequence[
     new: list[Excerpt] = []
     kept: list[tuple[Memory, Excerpt]] = []
     forgotten = 0
+    first: dict[bytes, Excerpt] = {}
     for excerpt in said:
-        key = content_key(excerpt.draft)
+        first.setdefault(content_key(excerpt.draft), excerpt)
+    for key, excerpt in first.items():
         memory = wordings.get(key)
         if store.memories.is_tombstoned(key, reader=reader):
             forgotten += 1
@@ -149,10 +155,23 @@ def _counted(store: Store, plan: _Plan, archives: bool) -> Changes:
     )
 
 
-def _bring_back(store: Store, tx: Transaction, memory: Memory, now: datetime) -> None:
-    """What had gone from the file is said again."""
+def _under_heading(
+    scope: Scope, store: Store, tx: Transaction, file: str, memory: Memory, excerpt: Excerpt, now: datetime
+) -> Memory:
+    """A memory with the heading it has now: what stands under its earlier one is no other wording of it."""
+    subject, earlier = excerpt.draft.subject, memory.subject or ""
+    if subject is None or subject == earlier or not earlier.startswith(file) or not _may_go(scope, store, memory):
+        return memory
+    memory = store.memories.set_subject(tx, memory.seq, subject, subject_key(subject), now)
+    index_words(store, tx, memory)
+    return memory
+
+
+def _bring_back(store: Store, tx: Transaction, memory: Memory, stays: Collection[int], now: datetime) -> None:
+    """What had gone from the file is said again, in place of what else is said of its subject."""
     subject = subject_key(memory.subject)
-    for other in store.memories.find_subject(subject, memory.tier, memory.branch, reader=tx) if subject else ():
+    others = store.memories.find_subject(subject, memory.tier, memory.branch, reader=tx) if subject else []
+    for other in (other for other in others if other.seq not in stays):
         store.memories.set_status(tx, other.seq, Status.SUPERSEDED, now)
         store.memories.link(tx, memory.seq, other.seq, "supersedes")
     store.memories.set_status(tx, memory.seq, Status.ACTIVE, now)

@@ -45,6 +45,7 @@ _SET_SOURCES = "UPDATE memory SET sources = ?, source = ? WHERE seq = ?"
 _SET_TEXT = """UPDATE memory SET version = ?, text = ?, content_key = ?, updated_at = ?, generation = ?, redaction = ?,
     terms = ?, wrong = 0, outdated = 0 WHERE seq = ?"""
 _MOVE_ORIGIN = "UPDATE memory SET origin_workspace = ?, origin_id = ? WHERE origin_id = ?"
+_SET_SUBJECT = "UPDATE memory SET subject = ?, subject_key = ?, updated_at = ?, generation = ? WHERE seq = ?"
 _SET_STATUS = "UPDATE memory SET status = ?, updated_at = ?, generation = ? WHERE seq = ?"
 _MARK_USED = "UPDATE memory SET last_used_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
 _VERSIONS = "SELECT version, text, source, created_at FROM memory_version WHERE memory = ? ORDER BY version"
@@ -198,6 +199,11 @@ class Memories:
         tx.run(_ADD_VERSION, (memory.seq, version, text, source, at))
         self.add_source(tx, memory.seq, source)
         return self.by_seqs((memory.seq,), reader=tx)[memory.seq]
+
+    def set_subject(self, tx: Transaction, seq: int, subject: str, subject_key: str | None, now: datetime) -> Memory:
+        """A memory under another subject. Words and vectors are the caller's to renew."""
+        tx.run(_SET_SUBJECT, (subject, subject_key, to_micros(now), tx.generation, seq))
+        return self.by_seqs((seq,), reader=tx)[seq]
 
     def set_status(self, tx: Transaction, seq: int, status: Status, now: datetime) -> None:
         """Let a memory take part in recall, or not."""
