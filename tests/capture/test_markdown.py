@@ -56,6 +56,16 @@ def test_a_bold_line_stays_with_what_it_stands_above() -> None:
     assert found == [filler, "**Never use reset**\n\nIt deletes files."]
 
 
+def test_names_stay_whole_in_headings_and_in_what_a_passage_is_about() -> None:
+    (passage,) = passages_of("## `my_func(a_b)`, snake_case and **bold** _it_\n\nText.\n")
+    assert passage.headings == ("my_func(a_b), snake_case and bold it",)
+    long = " ".join(["word"] * 90)
+    first, second = passages_of(
+        f"- `Result::expect_err` is out: {long}\n- **`01_FACTORY.md`** and `src/*.py`: {long}\n"
+    )
+    assert (first.lead, second.lead) == ("Result::expect_err is out", "01_FACTORY.md and src/*.py")
+
+
 def test_headings_without_text_and_comments_are_nothing() -> None:
     assert passages_of("# A\n\n## B\n\n<!-- note\nto self -->\n\n---\n") == []
     assert passages_of("") == []

@@ -60,6 +60,26 @@ def test_a_note_of_an_assistant_is_one_memory_and_its_index_none() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "[![CI](https://ci.example/a.svg)](https://ci.example) ![cov](https://cov.example/b.svg)",
+        "This file provides guidance to Claude Code (claude.ai/code) when working with code in this repository.",
+        "1. [Build](#build)\n   - [Fast](#fast)\n2. [測試](#測試)",
+    ],
+)
+def test_what_says_nothing_is_no_memory(noise: str) -> None:
+    assert texts(f"# Shop\n\n{noise}\n\n## Build\n\nSee [the guide](#guide) ![shot](a.png).\n") == [
+        "See [the guide](#guide) ![shot](a.png)."
+    ]
+
+
+def test_a_link_that_was_checked_out_as_text_leads_to_its_file() -> None:
+    read = read_memory_file("AGENTS.md")
+    assert (read.imports, read.passages) == (("AGENTS.md",), ())
+    assert texts("See AGENTS.md\n") == ["See AGENTS.md"]
+
+
 def test_imports_are_found_outside_of_code_and_say_nothing_themselves() -> None:
     text = "@AGENTS.md\n\n## More\n\nSee @docs/git.md, and mail ann@example.org.\n\n`@no.md`\n\n```\n@neither.md\n```\n"
     read = read_memory_file(text)

@@ -23,7 +23,9 @@ _FENCES = ("fence", "code_block")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,1000}\)")
 _MARKER = re.compile(r"^\s{0,20}(?:[-*+]|\d{1,9}[.)])\s{1,4}(?:\[[ xX]\]\s)?")
-_MARKUP = re.compile(r"[*_`#>|~]+")
+_MARKUP = re.compile(  # what stands in a code span, and the `_` of a name, is none
+    r"(?P<ticks>`{1,5})(?P<code>[^`\n]{1,500})(?P=ticks)|`+|[*|~]+|(?<!\w)_+|_+(?!\w)|(?<!\S)[#>]+"
+)
 _SPACE = re.compile(r"\s+")
 
 _PARSER = MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable("table")
@@ -195,4 +197,5 @@ def _lead(text: str) -> str:
 
 def _plain(text: str) -> str:
     """A line without its markup."""
-    return _SPACE.sub(" ", _MARKUP.sub("", _LINK.sub(r"\1", text))).strip(" :：")
+    bare = _MARKUP.sub(lambda found: found["code"] or "", _LINK.sub(r"\1", text))
+    return _SPACE.sub(" ", bare).strip(" :：")

@@ -22,6 +22,11 @@ _TOLD = re.compile(
 )
 _CODE = re.compile(r"(`{1,5})[^`\n]{1,500}\1")
 _IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\\ |[^\s\\`@]){1,300})", re.MULTILINE)
+_LINKED = re.compile(r"[\w./-]{1,300}\.(?:md|mdc)")  # what a checkout without links holds instead of one
+_IMAGE = r"!\[[^\]\n]{0,300}\]\([^)\n]{0,1000}\)"
+_BADGE = re.compile(rf"\[\s{{0,4}}{_IMAGE}\s{{0,4}}\]\([^)\n]{{0,1000}}\)|{_IMAGE}")
+_CONTENTS = re.compile(r"\s{0,20}(?:[-*+]|\d{1,9}[.)])\s{1,4}\[[^\]\n]{0,300}\]\(#[^)\n]{0,300}\)\s{0,20}")
+_GUIDANCE = re.compile(r"This file provides guidance to .{1,120} when working with code in this repository\.?")
 _POINTER = re.compile(r"^\s{0,8}[-*+]\s+\[[^\]\n]{0,300}\]\([^)\s]{1,300}\.md\)")
 
 
@@ -71,9 +76,11 @@ def read_memory_file(text: str, *, is_note: bool = False) -> MemoryFile:
     fields = _fields(head)
     text = _TOLD.sub(lambda found: "\n" * found[0].count("\n"), text)
     text, generated = _without_generated(text)
+    if _LINKED.fullmatch(text.strip()):
+        return MemoryFile(imports=(text.strip(),))
     passages = _note(text) if is_note else passages_of(text)
     return MemoryFile(
-        passages=tuple(passage for passage in passages if not _only_imports(passage.text)),
+        passages=tuple(passage for passage in passages if not _says_nothing(passage.text)),
         description=_first(fields, "description"),
         paths=tuple(dict.fromkeys(path for name in ("globs", "paths", "applyTo") for path in fields.get(name, ()))),
         sort=_first(fields, "type"),
@@ -151,9 +158,13 @@ def _name_of(comment: str) -> tuple[frozenset[str], bool]:
     return words - _BEGINS - _ENDS, comment.strip().startswith("/") or bool(words & _ENDS)
 
 
-def _only_imports(text: str) -> bool:
-    """Whether a passage says nothing but which files are to be read."""
-    return not _IMPORT.sub("", text).strip(" \n\t-*+:")
+def _says_nothing(text: str) -> bool:
+    """Whether a passage holds only what files to read, badges, a table of contents, or what every such file is for."""
+    if not _IMPORT.sub("", text).strip(" \n\t-*+:") or not _BADGE.sub("", text).strip():
+        return True
+    return _GUIDANCE.fullmatch(text) is not None or all(
+        _CONTENTS.fullmatch(line) for line in text.split("\n") if line.strip()
+    )
 
 
 def _imports(text: str) -> list[str]:
