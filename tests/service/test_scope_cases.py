@@ -36,7 +36,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
         yield Office(tmp_path, stack)
 
 
-def test_i056_a_workspace_argument_is_honoured_and_shown(office: Office) -> None:
+def test_a_workspace_argument_is_honoured_and_shown(office: Office) -> None:
     a, b = office.repository("a"), office.repository("b")
     desk = office.desk(b.root, other_workspaces=True)
     office.desk(a.root).recall("warm up")
@@ -48,7 +48,7 @@ def test_i056_a_workspace_argument_is_honoured_and_shown(office: Office) -> None
     assert hit.get("workspace") == "a"
 
 
-def test_i058_two_windows_on_one_server_never_bind_to_each_other(office: Office) -> None:
+def test_two_windows_on_one_server_never_bind_to_each_other(office: Office) -> None:
     repositories = {name: office.repository(name) for name in ("a", "b")}
     hub = office.desk(office.folder).hub
     replies: list[tuple[str, str | None]] = []
@@ -72,7 +72,7 @@ def test_i058_two_windows_on_one_server_never_bind_to_each_other(office: Office)
         assert all(f"of {name}" in hit["preview"] for hit in listed)
 
 
-def test_i059_nothing_in_a_call_widens_it_to_other_repositories(office: Office) -> None:
+def test_nothing_in_a_call_widens_it_to_other_repositories(office: Office) -> None:
     a, b = office.repository("a"), office.repository("b")
     office.desk(b.root).remember("token rotation is weekly in b")
     desk = office.desk(a.root)
@@ -85,7 +85,7 @@ def test_i059_nothing_in_a_call_widens_it_to_other_repositories(office: Office) 
             desk.hub.memories.recall(Caller(source="codex", cwd=a.root, workspace=name), "token rotation")
 
 
-def test_i061_diverged_worktrees_share_the_repository_and_keep_their_branches_apart(office: Office) -> None:
+def test_diverged_worktrees_share_the_repository_and_keep_their_branches_apart(office: Office) -> None:
     git = office.repository("shop")
     trees = {name: git.worktree_add(office.folder / name, "-b", name) for name in ("left", "right")}
     for name, tree in trees.items():
@@ -96,7 +96,7 @@ def test_i061_diverged_worktrees_share_the_repository_and_keep_their_branches_ap
         assert set(office.desk(tree.root).recall("releases")) == {*shared, *own[name]}
 
 
-def test_i062_what_an_unmerged_branch_knows_is_hidden_on_main_and_seen_after_the_merge(office: Office) -> None:
+def test_what_an_unmerged_branch_knows_is_hidden_on_main_and_seen_after_the_merge(office: Office) -> None:
     git = office.repository("shop")
     desk = office.desk(git.root)
     git.checkout("-b", "feat")
@@ -113,7 +113,7 @@ def test_i062_what_an_unmerged_branch_knows_is_hidden_on_main_and_seen_after_the
     assert "hidden" not in desk.hub.memories.recall(desk.caller, "how to debug run")["scope"]
 
 
-def test_i064_where_history_does_not_help_the_repositorys_memory_still_answers(office: Office) -> None:
+def test_where_history_does_not_help_the_repositorys_memory_still_answers(office: Office) -> None:
     git = office.repository("shop")
     git.commit("second")
     desk = office.desk(git.root)
@@ -138,7 +138,7 @@ def test_i064_where_history_does_not_help_the_repositorys_memory_still_answers(o
     assert office.desk(plain).recall("queue drained") == []
 
 
-def test_i065_after_a_merge_the_branchs_version_supersedes_mains(office: Office) -> None:
+def test_after_a_merge_the_branchs_version_supersedes_mains(office: Office) -> None:
     git = office.repository("shop")
     desk = office.desk(git.root)
     (old,) = desk.remember("deploys run on tuesdays", subject="deploy day")
@@ -154,7 +154,7 @@ def test_i065_after_a_merge_the_branchs_version_supersedes_mains(office: Office)
     assert memory["status"] == "superseded"
 
 
-def test_i067_a_monorepo_folder_keeps_its_notes_under_any_name(office: Office) -> None:
+def test_a_monorepo_folder_keeps_its_notes_under_any_name(office: Office) -> None:
     git = office.repository("mono")
     (git.root / "packages" / "api").mkdir(parents=True)
     inside = office.desk(git.root / "packages" / "api")
@@ -167,7 +167,7 @@ def test_i067_a_monorepo_folder_keeps_its_notes_under_any_name(office: Office) -
     assert memory.get("files") == ["packages/api/server.py"]
 
 
-def test_i068_a_submodule_is_its_own_workspace_and_the_parent_is_reached_by_naming_it(office: Office) -> None:
+def test_a_submodule_is_its_own_workspace_and_the_parent_is_reached_by_naming_it(office: Office) -> None:
     library, outer = office.repository("library"), office.repository("outer")
     outer.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library.root), "sub")
     outer.commit("add it")
@@ -181,7 +181,7 @@ def test_i068_a_submodule_is_its_own_workspace_and_the_parent_is_reached_by_nami
     assert reply["scope"]["workspace"] == "outer"
 
 
-def test_i106_removing_a_worktree_loses_nothing(office: Office) -> None:
+def test_removing_a_worktree_loses_nothing(office: Office) -> None:
     git = office.repository("shop")
     linked = git.worktree_add(office.folder / "linked", "-b", "feat")
     linked.commit("work")
