@@ -65,6 +65,19 @@ def test_a_workspace_can_be_named_from_elsewhere(memhub, repository, tmp_path):
     assert "only here" in memhub("--workspace", repository.name, "list", cwd=tmp_path).stdout
 
 
+def test_files_are_named_from_where_one_stands(memhub, repository):
+    (repository / "api").mkdir()
+    (repository / "api" / "x.py").write_text("A = 1\n")
+    stored = memhub("remember", "the api speaks cbor", "--files", "x.py,docs/later.md", cwd=repository / "api")
+    _, memory_id = stored.stdout.split()
+    assert "files: api/x.py, docs/later.md" in memhub("get", memory_id, cwd=repository).stdout
+    for files, where in (("x.py", repository / "api"), ("api", repository), ("api/x.py", repository)):
+        assert "cbor" in memhub("recall", "cbor", "--files", files, cwd=where).stdout
+    assert "cbor" not in memhub("recall", "cbor", "--files", "x.py", cwd=repository).stdout
+    elsewhere = memhub("recall", "cbor", "--files", "api", "--workspace", repository, cwd=repository.parent)
+    assert "cbor" in elsewhere.stdout
+
+
 def test_forget_shows_first_and_erases_only_with_yes(memhub, repository):
     memory_id = memhub("remember", "the marker is quetzalcoatl", cwd=repository).stdout.split()[1]
     shown = memhub("forget", memory_id, cwd=repository)

@@ -1,6 +1,5 @@
 """`memhub-mcp history FILE[:SYMBOL|:LINE]`"""
 
-import os
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from memhub_mcp.capture.markers import CLOSING_MARKER, OPENING_MARKER
 from memhub_mcp.cli.opening import opened
-from memhub_mcp.cli.parsing import positive, verb_parser
+from memhub_mcp.cli.parsing import place, positive, verb_parser
 from memhub_mcp.cli.replies import show_notes
 from memhub_mcp.cli.terminal import Page, ago, clean, print_json
 from memhub_mcp.domain.replies import ChainReply, HistoryReply
@@ -44,10 +43,8 @@ def _question(args: Namespace, cwd: Path) -> dict[str, Any]:
     if path is not None and not (cwd / path).exists():
         path, in_place, lines = split_place(path)
         symbol = symbol or in_place
-    if path is not None and (cwd / path).exists():
-        path = os.fsencode(cwd / path).decode("utf-8", "backslashreplace")  # a person names files from where they stand
     return {
-        "path": path,
+        "path": path and place(path, cwd),
         "symbol": symbol,
         "line": lines,
         "commit": args.commit,

@@ -1,7 +1,9 @@
 """What the command-line parsers of the verbs have in common."""
 
 import argparse
+import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 from memhub_mcp.domain.memory import WRITABLE_KINDS
 from memhub_mcp.domain.moments import read_phrase
@@ -22,6 +24,18 @@ def verb_parser(verb: str, description: str, *, as_json: bool = False) -> argpar
 def names(text: str) -> list[str]:
     """Values separated by commas, for options that take several."""
     return [name for part in text.split(",") if (name := part.strip())]
+
+
+def files_in(args: argparse.Namespace, cwd: Path) -> list[str]:
+    """`--files` as a person means them. In another workspace they name files from its root."""
+    return args.files if args.workspace else [place(path, cwd) for path in args.files]
+
+
+def place(path: str, cwd: Path) -> str:
+    """A path as a person means it: what exists is named from where they stand, the rest from the repository's root."""
+    if not (cwd / path).exists():
+        return path
+    return os.fsencode(cwd / path).decode("utf-8", "backslashreplace")
 
 
 def moment(text: str) -> datetime:

@@ -1,7 +1,7 @@
 """`memhub-mcp recall WORDS…`"""
 
 from memhub_mcp.cli.opening import opened
-from memhub_mcp.cli.parsing import moment, names, positive, verb_parser
+from memhub_mcp.cli.parsing import files_in, moment, names, positive, verb_parser
 from memhub_mcp.cli.replies import show_hits
 from memhub_mcp.cli.terminal import Page, print_json
 
@@ -27,7 +27,7 @@ def run(words: list[str]) -> int:
             " ".join(args.question),
             limit=args.limit,
             kinds=args.kinds,
-            files=args.files,
+            files=files_in(args, hub.settings.cwd),
             branch=args.branch,
             include_sources=args.include_sources,
             exclude_sources=args.exclude_sources,

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from memhub_mcp.cli.opening import opened
-from memhub_mcp.cli.parsing import KINDS, moment, names, verb_parser
+from memhub_mcp.cli.parsing import KINDS, files_in, moment, names, verb_parser
 from memhub_mcp.cli.replies import show_notes
 from memhub_mcp.cli.terminal import Page, print_json
 from memhub_mcp.domain.scope import Tier
@@ -20,7 +20,7 @@ def run(words: list[str]) -> int:
     parser.add_argument("--kind", choices=KINDS, default="fact", help="what sort of knowledge it is (fact)")
     parser.add_argument("--subject", metavar="NAME", help="what it is about; replaces what was stored under this name")
     parser.add_argument("--tier", choices=sorted(Tier), help="how far it reaches (follows from the kind)")
-    parser.add_argument("--files", type=names, metavar="A,B", help="files it is about")
+    parser.add_argument("--files", type=names, default=[], metavar="A,B", help="files it is about")
     parser.add_argument("--symbols", type=names, metavar="A,B", help="functions and classes it is about")
     parser.add_argument("--search-key", action="append", metavar="TEXT", help="another way to ask for it; up to 5")
     parser.add_argument("--solution", metavar="TEXT", help="for an experience: what solved it")
@@ -33,7 +33,6 @@ def run(words: list[str]) -> int:
         "kind": args.kind,
         "subject": args.subject,
         "tier": args.tier,
-        "files": args.files,
         "symbols": args.symbols,
         "search_keys": args.search_key,
         "solution": args.solution,
@@ -42,6 +41,7 @@ def run(words: list[str]) -> int:
     }
     given = {name: value for name, value in draft.items() if value is not None}
     with opened(args) as (hub, caller):
+        given["files"] = files_in(args, hub.settings.cwd)
         reply = hub.memories.remember(caller, [given], operation_key=args.operation_key)
         hub.maintenance.brief(caller)
     if args.json:
