@@ -55,7 +55,6 @@ _LINKS = """
     SELECT l.relation, 'out', m.id FROM link AS l JOIN memory AS m ON m.seq = l.to_memory WHERE l.from_memory = ?1
     UNION ALL
     SELECT l.relation, 'in', m.id FROM link AS l JOIN memory AS m ON m.seq = l.from_memory WHERE l.to_memory = ?1"""
-_ALL_LINKS = "SELECT from_memory, to_memory, relation FROM link ORDER BY from_memory, to_memory, relation"
 _NEIGHBOURS = """WITH given AS (SELECT value AS seq FROM json_each(?1))
     SELECT from_memory, to_memory, relation FROM link
         WHERE from_memory IN given AND to_memory NOT IN given
@@ -67,7 +66,6 @@ _NEIGHBOURS = """WITH given AS (SELECT value AS seq FROM json_each(?1))
 _ERASE = "DELETE FROM memory WHERE seq IN (SELECT value FROM json_each(?))"
 _ERASE_WORDS = "DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(?))"
 _TOMBSTONE = "INSERT OR IGNORE INTO tombstone (content_key) VALUES (?)"
-_TOMBSTONES = "SELECT content_key FROM tombstone"
 _IS_TOMBSTONED = "SELECT 1 FROM tombstone WHERE content_key = ?"
 
 
@@ -296,10 +294,6 @@ class Memories:
         """Relation, direction and the other memory's id."""
         return [(relation, direction, other) for relation, direction, other in self._db.read(_LINKS, (seq,))]
 
-    def all_links(self) -> list[Link]:
-        """Every link."""
-        return [Link(*row) for row in self._db.read(_ALL_LINKS)]
-
     def neighbours(self, seqs: Sequence[int], limit: int) -> list[Link]:
         """Links that lead out of `seqs` in either direction, one hop."""
         return [Link(*row) for row in self._db.read(_NEIGHBOURS, (to_json(seqs), limit))]
@@ -318,10 +312,6 @@ class Memories:
     def is_tombstoned(self, content_key: bytes, *, reader: Reader | None = None) -> bool:
         """Whether this content was forgotten."""
         return bool((reader or self._db).read(_IS_TOMBSTONED, (content_key,)))
-
-    def tombstones(self) -> list[bytes]:
-        """Every content that was forgotten."""
-        return [key for (key,) in self._db.read(_TOMBSTONES)]
 
 
 def decode(row: Row) -> Memory:
