@@ -7,7 +7,7 @@ import pytest
 from memhub_mcp.hosts.places import HostPlaces
 from memhub_mcp.hosts.records import InstallScope, host_named
 
-HOME, REPOSITORY = Path("/home/jo"), Path("/work/app")
+HOME, REPOSITORY = Path("/home/jo"), Path("/srv/app")
 USER, PROJECT = InstallScope.USER, InstallScope.PROJECT
 
 
