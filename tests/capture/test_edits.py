@@ -171,7 +171,7 @@ def test_codex_patch(tool: str, given: object) -> None:
 def test_codex_patch_without_the_files() -> None:
     changes = changes_of("apply_patch", PATCH)
     assert [change.kind for change in changes] == ["add", "modify", "delete", "rename"]
-    assert changes[1].hunks == ()
+    assert changes[1].hunks == ((0, 1, 0, 1), (0, 2, 0, 2))
     assert changes[1].old_text == "    return name\ndef part():\n    pass"
 
 
@@ -202,7 +202,7 @@ def test_cursor_after_file_edit() -> None:
     change = only(changes_of("afterFileEdit", payload, None, lambda path: now if path == "/w/app.py" else None))
     assert change.hunks == ((2, 1, 2, 1), (6, 1, 6, 1))
     unplaced = only(changes_of("afterFileEdit", payload))
-    assert (unplaced.hunks, unplaced.old_text) == ((), "return name\npass")
+    assert (unplaced.hunks, unplaced.old_text) == (((0, 1, 0, 1), (0, 1, 0, 1)), "return name\npass")
 
 
 def test_cursor_edit_file_with_its_chunks() -> None:

@@ -19,11 +19,12 @@ _EFFORT = 16  # how often each line may be looked at: a text made to split badly
 class Change:
     """What one tool call did to one file.
 
-    With `hunks`, `old_text` and `new_text` are the lines of those ranges, one hunk after another; without, they are
-    what was replaced and by what, wherever that was. `before` and `after` are the whole file, where it is known.
+    With `hunks`, `old_text` and `new_text` are the lines of those ranges, one hunk after another; without, or with
+    hunks that start nowhere, they are what was replaced and by what, wherever that was. `before` and
+    `after` are the whole file, where it is known. `everywhere`: each place that held the old text was replaced.
     """
 
-    __slots__ = ("after", "before", "hunks", "kind", "new_text", "old_path", "old_text", "path")
+    __slots__ = ("after", "before", "everywhere", "hunks", "kind", "new_text", "old_path", "old_text", "path")
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Change:
         old_path: str | None = None,
         before: str | None = None,
         after: str | None = None,
+        everywhere: bool = False,
     ) -> None:
         self.path = path
         self.kind = kind
@@ -45,6 +47,7 @@ class Change:
         self.old_path = old_path
         self.before = before
         self.after = after
+        self.everywhere = everywhere
 
 
 def split_lines(text: str) -> list[str]:
@@ -76,10 +79,12 @@ def change_undone(path: str, after: str, replacements: Sequence[Replacement]) ->
 
 
 def change_unplaced(path: str, replacements: Sequence[Replacement]) -> Change:
-    """The change when nothing tells where it was."""
+    """The change when nothing tells where it was; hunks that start nowhere keep several replacements apart."""
     old = "\n".join(old for old, _, _ in replacements)
     new = "\n".join(new for _, new, _ in replacements)
-    return Change(path, old_text=old, new_text=new)
+    sizes = [(0, old.count("\n") + 1, 0, new.count("\n") + 1) for old, new, _ in replacements]
+    everywhere = all(everywhere for _, _, everywhere in replacements)
+    return Change(path, hunks=sizes if len(sizes) > 1 else (), old_text=old, new_text=new, everywhere=everywhere)
 
 
 def change_of_patch(path: str, patch: Sequence[tuple[int, int, Sequence[str]]], before: str | None) -> Change | None:

@@ -38,6 +38,7 @@ def edit_from_json(data: Mapping[str, object]) -> EditEvent:
         kind=ChangeKind(data.get("kind", ChangeKind.MODIFY)),
         hunks=_hunks(data.get("hunks", [])),
         ordinal=ordinal,
+        everywhere=data.get("everywhere") is True,
         **optional,
     )
 

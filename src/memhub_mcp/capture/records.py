@@ -70,6 +70,7 @@ def edit_record(
         "old_path": change.old_path,
         "said": circumstances.said,
         "branch": circumstances.branch,
+        "everywhere": change.everywhere or None,
     }
     if not is_never_stored(change.path) and not (change.old_path and is_never_stored(change.old_path)):
         record.update(_texts(change))

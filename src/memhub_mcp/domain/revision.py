@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 
 
 class ChangeKind(StrEnum):
@@ -115,7 +116,8 @@ class EditEvent:
     """One successful change to one file, as a hook or a transcript reported it. Redacted before it is spooled.
 
     With `hunks`, `old_text` and `new_text` are the lines of those ranges, one hunk after another (see `pieces`).
-    Without, they are the replaced and the replacing string, whose place in the file is not known.
+    Without, or with hunks that start nowhere, they are what was replaced and by what, whose place in the file is not
+    known (see `replacements`), `everywhere` when each place that held the old text was replaced.
     `content_after` is what the file was afterwards (≤ 256 KiB, else None and only `hash_after`, its git blob id).
     `ordinal` counts the events of one tool call; `turn` is the host's name for the exchange the edit belongs to.
     `said` is the human request behind it. `branch` is what the host says was checked out; hooks do not say it.
@@ -139,9 +141,28 @@ class EditEvent:
     old_path: str | None = None
     said: str | None = None
     branch: str | None = None
+    everywhere: bool = False
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the report tells where in the file the edit was."""
+        return any(hunk.old_start or hunk.new_start for hunk in self.hunks)
+
+    def replacements(self) -> list[tuple[str, str]]:
+        """What was replaced and by what, one after another, when the place is not known."""
+        old, new = self.old_text or "", self.new_text or ""
+        if not self.hunks:
+            return [(old, new)]
+        old_rows, new_rows = iter(old.split("\n")), iter(new.split("\n"))
+        return [
+            ("\n".join(islice(old_rows, hunk.old_lines)), "\n".join(islice(new_rows, hunk.new_lines)))
+            for hunk in self.hunks
+        ]
 
     def pieces(self) -> list[tuple[Hunk, str, str]]:
         """Each hunk with the lines it took away and the lines it put there; empty when no place is known."""
+        if not self.is_placed:
+            return []
         old = _split_lines(self.old_text or "")
         new = _split_lines(self.new_text or "")
         found: list[tuple[Hunk, str, str]] = []

@@ -160,6 +160,7 @@ def _body(event: EditEvent) -> bytes:
         "old_text": event.old_text,
         "new_text": event.new_text,
         "content_after": event.content_after,
+        "everywhere": event.everywhere,
     }
     return pack_text(json.dumps(texts))
 
@@ -186,5 +187,6 @@ def _edit(row: Row) -> Edit:
         hash_after=hash_after,
         old_path=old_path,
         said=said,
+        everywhere=texts.get("everywhere", False),
     )
     return Edit(id=id_, event=event, session=session, branch=branch, head=head, generation=generation)
