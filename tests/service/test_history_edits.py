@@ -119,13 +119,12 @@ def test_an_edit_told_without_its_file_gives_its_request_to_the_commit_that_hold
     assert told(versions)[2:] == [("modify", None, "once more", True)]
 
 
-def test_an_edit_told_without_its_file_is_given_to_nobody_when_its_lines_stand_in_many_places(
-    repo: GitRepository, session: Session
-) -> None:
+def test_an_edit_told_without_its_file_is_known_by_what_it_replaced(repo: GitRepository, session: Session) -> None:
     repo.commit("Start", {"app.py": module(send="return 1", stop="return None")})
     session.edit("app.py", module(send="return None", stop="return None"), "none", minute=1, whole=False)
     repo.commit("None")
-    assert [v.get("said") for v in session.versions(path="app.py", symbol="send")] == [None, None]
+    assert [v.get("said") for v in session.versions(path="app.py", symbol="send")] == [None, "none"]
+    assert [v.get("said") for v in session.versions(path="app.py", symbol="stop")] == [None]
 
 
 def test_an_edit_overwritten_before_any_commit_stays_a_version(repo: GitRepository, session: Session) -> None:

@@ -1,53 +1,21 @@
 """Edits of a block: those that reached a commit give it their request, the others are versions of their own."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
-from memhub_mcp.domain.revision import ChangeKind, Edit, EditEvent, Hunk, Spans
+from memhub_mcp.domain.revision import ChangeKind, Edit, EditEvent, Spans
 from memhub_mcp.repo.contents import difference
 from memhub_mcp.repo.lineage import block_digest
 from memhub_mcp.repo.spans import carry_back, hull
 from memhub_mcp.service.blocks import Block
-from memhub_mcp.service.tracing import BlockHistory, block_texts
+from memhub_mcp.service.edit_places import Piece, PlacedEdit, place_edits, plain
+from memhub_mcp.service.tracing import BlockHistory
 from memhub_mcp.service.versions import Request, Version
 from memhub_mcp.store.edits import Edits
 
 MOST_EDITS = 200
-
-
-class _Texts:
-    """The block before and after each of its versions, as text in which only whole lines are found."""
-
-    def __init__(self, history: BlockHistory, block: Block, versions: Sequence[Version]) -> None:
-        self._history = history
-        self._block = block
-        self._versions = tuple(versions)
-        self._known: dict[int, tuple[str, str]] = {}
-
-    def first_with(self, event: EditEvent) -> int | None:
-        """The first later version that wrote what an edit wrote, when its file then holds that once."""
-        pieces = [new for _, _, new in event.pieces()] if event.hunks else [event.new_text or ""]
-        written = [_framed(_rows(piece)) for piece in pieces if any(map(str.isalnum, piece))]
-        for number, version in enumerate(self._versions):
-            if version.at is not None and not _is_later(version, event):
-                continue
-            before, after = self._around(number)
-            here = [piece for piece in written if piece in after and piece not in before]
-            if here:
-                file = self._file(version)
-                return number if any(file.count(piece) == 1 for piece in here) else None
-        return None
-
-    def _around(self, number: int) -> tuple[str, str]:
-        if number not in self._known:
-            before, after = block_texts(self._history, self._versions[number])
-            self._known[number] = _framed(before), _framed(after)
-        return self._known[number]
-
-    def _file(self, version: Version) -> str:
-        revision = version.revision
-        data = self._block.data if revision is None else self._history.contents.data(revision.blob_after) or b""
-        return _framed(_rows(data.decode("utf-8", "replace")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +39,16 @@ def join_edits(
     """`versions` (oldest first) with the requests behind them, and the edits that no commit holds between them.
 
     An edit belongs to the first later commit whose block is what the edit left, or that holds every line it wrote.
-    One that was overwritten before stays a version of its own, seen from the branch it was made on. Of an edit whose
-    file is not known, as some transcripts tell it, only what it wrote is looked for.
+    One that was overwritten before stays a version of its own, seen from the branch it was made on.
     """
     joined = list(versions)
     own: list[Version] = []
-    texts = _Texts(history, block, joined)
-    for edit in _edits_of(edits, block, versions):
-        touch = _touch(history, edit, block, versions)
-        if touch is not None:
-            place = _commit_of(history, touch, joined)
-        elif _content(history, edit.event) is None:
-            place = texts.first_with(edit.event)
-        else:
-            continue
+    for touch in _touches(history, _edits_of(edits, block, versions), block, versions):
+        edit = touch.edit
+        place = _commit_of(history, touch, joined)
         if place is not None:
             joined[place] = replace(joined[place], requests=(*joined[place].requests, _request(edit)))
-        elif touch is not None and (branch is None or edit.branch in (None, branch)):
+        elif branch is None or edit.branch in (None, branch):
             own.append(_own(touch, branch))
     out: list[Version] = []
     for version in joined:
@@ -108,44 +69,80 @@ def _edits_of(edits: Edits, block: Block, versions: Sequence[Version]) -> list[E
     return sorted(found.values(), key=lambda edit: (edit.event.time, edit.generation))
 
 
-def _touch(history: BlockHistory, edit: Edit, block: Block, versions: Sequence[Version]) -> _Touch | None:
-    """What an edit did to the block; None when it did not touch it, or where it was cannot be told."""
-    after = _content(history, edit.event)
-    if after is None or edit.event.kind is ChangeKind.DELETE:
-        return None
-    later = next((version for version in versions if _is_later(version, edit.event)), None)
-    reference, spans = block.data, block.here
-    if later is not None and later.revision is not None:
-        reference = history.contents.data(later.revision.blob_after) or b""
-        spans = later.revision.after
-    hunks = difference(after.encode("utf-8", "replace"), reference)
-    pieces = _pieces(edit.event, after)
-    if hunks is None or not pieces:
+def _touches(
+    history: BlockHistory, edits: Iterable[Edit], block: Block, versions: Sequence[Version]
+) -> Iterator[_Touch]:
+    """What each edit did to the block; those that did not touch it, or whose place cannot be told, are left out."""
+
+    def later(edit: Edit) -> int:
+        """The number of the first version that may hold an edit."""
+        return next((number for number, each in enumerate(versions) if _is_later(each, edit.event)), len(versions))
+
+    for number, group in groupby(edits, key=later):
+        revision = versions[number].revision if number < len(versions) else None
+        if revision is not None:
+            here, spans = _blob(history, revision.blob_after), revision.after
+            before = _blob(history, revision.blob_before)
+        else:
+            here, spans = plain(block.data.decode("utf-8", "replace")), block.here
+            before = _blob(history, history.walked.blob(history.head, block.path))
+        placed = place_edits(list(group), before, here, lambda event: _content(history, event))
+        reference = (here or "").encode("utf-8", "replace")
+        for edit in _once(placed):
+            touch = _touch(edit, reference, spans)
+            if touch is not None:
+                yield touch
+
+
+def _once(placed: Sequence[PlacedEdit]) -> Iterator[PlacedEdit]:
+    """The edits without those that a hook reported as well, which did not name the call."""
+    reported = Counter(map(_effect, (each for each in placed if each.is_told and not each.edit.event.tool_call)))
+    for each in placed:
+        effect = _effect(each)
+        if not each.is_told and reported[effect]:
+            reported[effect] -= 1
+        else:
+            yield each
+
+
+def _effect(placed: PlacedEdit) -> tuple[object, ...]:
+    event = placed.edit.event
+    return event.source, event.session, event.path, *((old, new) for _, old, new in placed.pieces)
+
+
+def _touch(placed: PlacedEdit, reference: bytes, spans: Spans) -> _Touch | None:
+    """What an edit did to the block, which has the lines `spans` in `reference`; None when it did not touch it."""
+    hunks = difference(placed.after.encode("utf-8", "replace"), reference)
+    if hunks is None:
         return None
     there, _ = carry_back(spans, hunks)
     if not there:
         # The block as it is now shares no line with the edit's: a rewrite. Its place is where the rewrite took it from.
         return None
-    own_hunks = [hunk for hunk, _, _ in pieces]
-    earlier, touched = carry_back(there, own_hunks)
+    earlier, touched = carry_back(there, [hunk for hunk, _, _ in placed.pieces])
     if not touched:
         return None
-    lines = _rows(after)
-    before = _before(lines, pieces)
+    lines = _rows(placed.after)
+    before = _before(lines, placed.pieces)
     written = [
         line
-        for hunk, _, new in pieces
+        for hunk, _, new in placed.pieces
         if any(hunk.new_start - 1 < end and start < hunk.new_start - 1 + hunk.new_lines for start, end in there)
         for line in _rows(new)
     ]
     return _Touch(
-        edit, there, tuple(_cut(before, earlier)), tuple(_cut(lines, there)), tuple(line.strip() for line in written)
+        placed.edit, there, tuple(_cut(before, earlier)), tuple(_cut(lines, there)), tuple(map(str.strip, written))
     )
 
 
 def _is_later(version: Version, event: EditEvent) -> bool:
     """Whether a commit may hold an edit; git counts whole seconds only."""
     return version.at is not None and version.at >= event.time.replace(microsecond=0)
+
+
+def _blob(history: BlockHistory, blob: str | None) -> str | None:
+    data = history.contents.data(blob) if blob is not None else None
+    return plain(data.decode("utf-8", "replace")) if data is not None else None
 
 
 def _content(history: BlockHistory, event: EditEvent) -> str | None:
@@ -155,23 +152,7 @@ def _content(history: BlockHistory, event: EditEvent) -> str | None:
     return data.decode("utf-8", "replace") if data is not None else None
 
 
-def _pieces(event: EditEvent, after: str) -> list[tuple[Hunk, str, str]]:
-    """The hunks with their texts; a replacement whose place is not told is looked for, and must be there once."""
-    if event.hunks:
-        return event.pieces()
-    new = event.new_text or ""
-    if event.kind is ChangeKind.ADD:
-        return [(Hunk(0, 0, 1, len(_rows(after))), "", after)]
-    if not new.strip() or after.count(new) != 1:
-        return []
-    first = after[: after.index(new)].count("\n")
-    lines = len(_rows(after[: after.index(new) + len(new)])) - first
-    old = _rows(event.old_text or "")
-    whole = "\n".join(_rows(after)[first : first + lines])
-    return [(Hunk(first + 1, len(old), first + 1, lines), event.old_text or "", whole)]
-
-
-def _before(after: Sequence[str], pieces: Iterable[tuple[Hunk, str, str]]) -> list[str]:
+def _before(after: Sequence[str], pieces: Iterable[Piece]) -> list[str]:
     """The file as it was: the hunks undone, the last one first."""
     lines = list(after)
     for hunk, old, _ in sorted(pieces, key=lambda piece: -piece[0].new_start):
@@ -229,10 +210,6 @@ def _rows(text: str) -> list[str]:
     if rows and not rows[-1]:
         rows.pop()
     return [row.removesuffix("\r") for row in rows]
-
-
-def _framed(rows: Iterable[str]) -> str:
-    return "".join(f"\n{row}\r" for row in rows)
 
 
 def _cut(lines: Sequence[str], spans: Spans) -> list[str]:

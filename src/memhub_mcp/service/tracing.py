@@ -82,7 +82,7 @@ class BlockHistory:
     def __init__(self, head: str, walked: WalkedHistory, graph: _Graph | None) -> None:
         self.walked = walked
         self.index = graph.ancestry if graph is not None else None
-        self._head = head
+        self.head = head
         self._graph = graph
 
     @cached_property
@@ -90,7 +90,7 @@ class BlockHistory:
         """The commits that lead to the head: from the index when it has them all."""
         if self._graph is not None:
             indexed = IndexedHistory(self._graph, self.walked)
-            if indexed.covers(self._head):
+            if indexed.covers(self.head):
                 return indexed
         return self.walked
 
