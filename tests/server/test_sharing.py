@@ -1,10 +1,13 @@
 """Several assistants on one machine: nothing lost, nothing leaked."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import anyio
 from git_repository import GitRepository
-from serving import Site, reply_of
+from serving import Site, command, reply_of
+from transcript_lines import Claude, write_lines
 
 PROCESSES, WRITES = 6, 100
 
@@ -54,3 +57,47 @@ async def test_calls_fired_at_once_in_one_session_are_all_done(tmp_path: Path):
                 calls.start_soon(send, number)
         status = reply_of(await claude.call_tool("memory_status", {}))
         assert status["counts"]["workspace"]["fact"] == 40
+
+
+async def test_changes_fired_at_once_do_not_undo_each_other(tmp_path: Path):
+    site = Site.create(tmp_path)
+    site.without_model()
+    async with site.assistant() as claude:
+        for round in range(5):
+            stored = await claude.call_tool(
+                "remember", {"memories": [{"text": f"goes {round}"}, {"text": f"old {round}"}]}
+            )
+            gone, changed = (result["id"] for result in reply_of(stored)["results"])
+            async with anyio.create_task_group() as calls:
+                calls.start_soon(claude.call_tool, "remember", {"text": f"first {round}"})
+                calls.start_soon(claude.call_tool, "remember", {"text": f"second {round}"})
+                calls.start_soon(claude.call_tool, "forget", {"ids": [gone], "confirm": True})
+                calls.start_soon(claude.call_tool, "update_memory", {"id": changed, "text": f"new {round}"})
+        listed = reply_of(await claude.call_tool("recall", {"query": "", "limit": 50}))["hits"]
+    words = sorted(hit["preview"].split("\n")[1] for hit in listed)
+    assert words == sorted(f"{word} {round}" for word in ("first", "second", "new") for round in range(5))
+
+
+async def test_an_assistant_remembers_while_a_large_import_runs(tmp_path: Path):
+    site = Site.create(tmp_path)
+    site.without_model()
+    root = site.repository.root
+    for number in range(40):
+        session = Claude(f"s{number}", cwd=str(root))
+        edits = [
+            session.edit(f"t{number}-{k}", str(root / "a.py"), f"A = {k}\n", f"{k}", f"{k + 1}") for k in range(15)
+        ]
+        write_lines(
+            tmp_path / "past" / f"s{number}.jsonl", session.person("count up"), *(line for two in edits for line in two)
+        )
+    words = [command()[0], "import", str(tmp_path / "past"), "--json"]
+    stored = 0
+    async with site.assistant() as claude:
+        importing = subprocess.Popen(words, env=site.env(), cwd=root, stdout=subprocess.PIPE)
+        while importing.poll() is None or stored < 20:
+            reply_of(await claude.call_tool("remember", {"text": f"meanwhile {stored}"}))
+            stored += 1
+        imported, _ = importing.communicate()
+        status = reply_of(await claude.call_tool("memory_status", {}))
+    assert json.loads(imported)["edits"] == 600
+    assert status["counts"]["workspace"]["fact"] == stored
