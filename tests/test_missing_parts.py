@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from git_steps import git_init
+from hubs import loaded_model
 
 MASK = """
 import sys
@@ -28,12 +29,12 @@ class Masked:
         self._program = MASK.format(masked=masked)
         self._git = git_init(folder / "shop")
         self._git.commit("raise the retry limit after the outage", app__py="retries = 5\n")
-        self._home = folder / "home"
+        self.home = folder / "home"
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """One command."""
         return subprocess.run(
-            [sys.executable, "-c", self._program, "--home", str(self._home), *words],
+            [sys.executable, "-c", self._program, "--home", str(self.home), *words],
             cwd=self._git.root,
             capture_output=True,
             text=True,
@@ -63,7 +64,8 @@ def test_without_a_model_words_answer_and_the_reply_says_why(tmp_path: Path, pac
 def test_without_sqlite_vec_everything_works_and_the_status_says_so(tmp_path: Path) -> None:
     shop = Masked(tmp_path, {"sqlite_vec"})
     assert shop.run("remember", "We deploy with a blue-green script").returncode == 0
-    reply = shop.reply("recall", "what is the deployment process")
+    with loaded_model(shop.home):
+        reply = shop.reply("recall", "what is the deployment process")
     assert len(reply["hits"]) == 1
     assert reply["mode"]["dense"] == "on"
     assert any("sqlite-vec" in line for line in shop.reply("status")["health"])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from git_steps import Git, git_init
+from hubs import loaded_model
 
 from .conftest import SCRIPT, Memhub
 
@@ -68,9 +69,10 @@ def test_progress_shows_on_a_terminal(environment: dict[str, str], shop: Git, wo
 
 def test_status_says_which_model_serves_while_another_is_wanted(memhub: Memhub, shop: Git, tmp_path: Path) -> None:
     memhub("remember", "the harbor crane is yellow", cwd=shop.root)
-    memhub("recall", "which colour has the crane", cwd=shop.root)
-    choose(tmp_path, "bge-m3")
-    found = memhub("recall", "which colour has the crane", "--json", cwd=shop.root)
+    with loaded_model(tmp_path / "memhub"):
+        memhub("recall", "which colour has the crane", cwd=shop.root)
+        choose(tmp_path, "bge-m3")
+        found = memhub("recall", "which colour has the crane", "--json", cwd=shop.root)
     assert json.loads(found.stdout)["mode"]["dense"] == "on"
     told = " ".join(memhub("status", cwd=shop.root).stdout.split())
     assert "shop: 0 of 1 memory embedded by bge-m3" in told

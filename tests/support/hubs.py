@@ -39,6 +39,20 @@ class Desk:
 
 
 @contextmanager
+def loaded_model(home: Path) -> Iterator[None]:
+    """A model in memory, as beside a running server.
+
+    On a busy machine a command that had to load it would take longer than its search waits.
+    """
+    models = Models(Settings(home=home, cwd=home, person_home=home))
+    try:
+        assert models.embedder.get(60) is not None
+        yield
+    finally:
+        models.close()
+
+
+@contextmanager
 def desk_in(
     folder: Path,
     *,
