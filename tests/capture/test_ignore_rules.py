@@ -26,7 +26,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(rules, paths)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_rules_name_the_paths_that_git_would_ignore(repository: Path, rules: list[str], paths: list[str]) -> None:
     (repository / ".gitignore").write_text("\n".join(rules) + "\n", encoding="utf-8")
     asked = subprocess.run(

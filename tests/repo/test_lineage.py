@@ -140,7 +140,9 @@ def test_a_shallow_clone_ends_where_it_ends(repo: GitRepository, tmp_path: Path)
     assert [revision.commit for revision in found] == [repo.head("HEAD~2"), repo.head("HEAD~1"), repo.head()]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.data())
 def test_in_any_straight_history_the_chain_is_what_git_says(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -135,7 +135,9 @@ def test_a_foreign_cursor_is_refused(shelf: Shelf, recall: Recall, cursor: str) 
         recall.newest([Place(store=shelf.store, filter=Filter())] * 2, limit=3, cursor=cursor)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=60
+)
 @given(st.text(max_size=300))
 def test_any_question_is_answered(plain_shelf: Shelf, recall_by_words: Recall, question: str) -> None:
     if not plain_shelf.store.words.total():

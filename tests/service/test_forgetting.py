@@ -30,7 +30,9 @@ def test_the_receipt_names_what_cannot_be_reached_and_keeps_no_text(desk: Desk) 
     assert any("git" in place for place in reply["unreachable"])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(before=FILLER, after=FILLER)
 def test_no_file_holds_a_forgotten_text(desk: Desk, tmp_path: Path, before: str, after: str) -> None:
     marker = "unique" + secrets.token_hex(8)

@@ -17,14 +17,18 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(text=TEXT)
 def test_any_text_comes_back_unchanged(desk: Desk, text: str) -> None:
     [memory_id] = desk.remember(text)
     assert " ".join(desk.text(memory_id).split()) == " ".join(text.split()) or desk.text(memory_id) == text
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(text=TEXT)
 def test_saying_it_again_changes_nothing(desk: Desk, text: str) -> None:
     desk.remember(text)

@@ -17,7 +17,9 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 EVERYTHING = Filter(anchors=None, statuses=frozenset())
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(text=TEXT, subject=st.none() | TEXT, key=TEXT, solution=st.none() | TEXT)
 def test_any_text_comes_back_unchanged(
     store: Store, text: str, subject: str | None, key: str, solution: str | None

@@ -75,7 +75,9 @@ def test_columns_have_their_weights(store: Store) -> None:
     assert found(store, "target") == ["one", "two"]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(terms=st.lists(TERM, min_size=1, max_size=20))
 def test_any_terms_can_be_stored_and_asked_for(store: Store, terms: list[str]) -> None:
     with store.write() as tx:
