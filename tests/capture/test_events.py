@@ -104,6 +104,7 @@ def test_bytes_are_no_text() -> None:
 def test_what_is_no_unicode_is_replaced() -> None:
     event = event_of(Change("caf\udce9.py", new_text="\ud800"))
     assert (event.path, event.new_text) == ("caf?.py", "?")
+    assert event_of(Change("a.py", new_text="\ud800", after="\ud800")).hash_after is None
 
 
 def test_the_hash_is_the_one_that_git_gives() -> None:

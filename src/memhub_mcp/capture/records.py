@@ -75,7 +75,7 @@ def edit_record(
     if not is_never_stored(change.path) and not (change.old_path and is_never_stored(change.old_path)):
         record.update(_texts(change))
         if hash_after is None and change.after is not None:
-            hash_after = blob_id(change.after.encode("utf-8", "surrogateescape"))
+            hash_after = _blob_id_of(change.after)
         record["hash_after"] = hash_after
     kept = {name: value for name, value in record.items() if value is not None}
     return {name: _clean(value) if isinstance(value, str) else value for name, value in kept.items()}
@@ -84,6 +84,14 @@ def edit_record(
 def blob_id(content: bytes) -> str:
     """The id that git gives a file with this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _blob_id_of(text: str) -> str | None:
+    """None when it is nothing that a file can hold: half of a character that a host cut in two."""
+    try:
+        return blob_id(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return None
 
 
 def _as_it_became(change: Change) -> Change:
