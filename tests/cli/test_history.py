@@ -84,7 +84,7 @@ def test_nothing_known_is_no_failure_and_no_question_is_one(
 ) -> None:
     shown = memhub("history", "nowhere.py", cwd=repo.root)
     assert (shown.returncode, "nothing is known" in shown.stdout) == (0, True)
-    assert memhub("history", cwd=repo.root).returncode == 1
+    assert memhub("history", cwd=repo.root).returncode == 2
     assert memhub("history", "../x", cwd=repo.root).returncode == 1
     outside = memhub("history", "a.py", cwd=tmp_path)
     assert outside.returncode == 1

@@ -36,7 +36,7 @@ def test_a_session_file_is_imported_once(memhub: Memhub, repo: GitRepository, tm
     reply = json.loads(done.stdout)
     assert (reply["edits"], reply["facts"], done.stderr) == (1, 1, "")
     again = memhub("import", str(file), cwd=repo.root)
-    assert again.stdout.splitlines() == ["1 session read (claude-code): 0 new edits", "1 known already"]
+    assert again.stdout.splitlines() == ["1 session read (claude-code): 0 new edits", "1 edit known already"]
     assert "retry six times" in memhub("history", "app.py", cwd=repo.root).stdout
     recalled = memhub("recall", "how many retries", "--json", cwd=repo.root)
     assert any(hit["kind"] == "summary" for hit in json.loads(recalled.stdout)["hits"])

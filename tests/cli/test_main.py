@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -44,6 +45,8 @@ def test_every_verb_explains_itself(memhub, verb):
         (["recall", "--since", "yesterdayish"], "neither a date"),
         (["remember", "--kind", "gossip", "x"], "gossip"),
         (["get"], "ID"),
+        (["history"], "name a file, or ask by --symbol, --commit, --memory or --words"),
+        (["capture", "some"], "choose from 'off', 'edits', 'all', 'default'"),
     ],
 )
 def test_a_wrong_command_ends_with_usage_and_2(memhub, words, said):
@@ -118,3 +121,23 @@ def test_colours_are_for_terminals_and_for_who_wants_them(environment, tmp_path,
     os.close(ours)
     assert ("\x1b[" in shown) is coloured
     assert max(len(re.sub(r"\x1b\[\d+m", "", line)) for line in shown.splitlines()) <= 60
+
+
+_FULL_DISK = """
+mount -t tmpfs -o size=1m,mode=700 none "$1"
+head -c 2000000 /dev/zero > "$1/fill" 2> /dev/null
+"$2" recall anything --home "$1"
+"""
+
+
+def test_a_full_disk_is_one_sentence_and_1(environment, tmp_path):
+    inside = ["unshare", "--mount", "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "-c", ":"], capture_output=True).returncode:
+        pytest.skip("no mount namespace is to be had here")
+    (tmp_path / "small").mkdir()
+    words = [*inside, "-c", _FULL_DISK, "sh", tmp_path / "small", SCRIPT]
+    refused = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    *_, last = refused.stderr.splitlines()
+    assert last.startswith("memhub-mcp: the disk that holds")
+    assert "Traceback" not in refused.stderr

@@ -83,6 +83,8 @@ def test_forget_shows_first_and_erases_only_with_yes(memhub, repository):
     shown = memhub("forget", memory_id, cwd=repository)
     assert shown.returncode == 0
     assert "would erase 1 memory" in shown.stdout
+    assert "add --yes" in shown.stdout
+    assert "confirm=true" not in shown.stdout  # how an assistant says it
     assert "quetzalcoatl" in memhub("list", cwd=repository).stdout
     assert "erased 1 memory" in memhub("forget", memory_id, "--yes", cwd=repository).stdout
     gone = memhub("get", memory_id, cwd=repository)

@@ -24,7 +24,7 @@ def run(words: list[str]) -> int:
     parser.add_argument(
         "level",
         nargs="?",
-        choices=[*_LEVELS, _DEFAULT],
+        choices=[*map(str, _LEVELS), _DEFAULT],
         help="; ".join(f"{level}: {means}" for level, means in _LEVELS.items())
         + f"; {_DEFAULT}: as `capture` in config.toml says. Without it, what holds now is shown",
     )

@@ -7,6 +7,7 @@ from memhub_mcp.cli.opening import opened
 from memhub_mcp.cli.parsing import verb_parser
 from memhub_mcp.cli.replies import show_notes
 from memhub_mcp.cli.terminal import Page, clean, count_of, print_json
+from memhub_mcp.service.forgetting import NOT_YET
 
 
 def run(words: list[str]) -> int:
@@ -25,12 +26,13 @@ def run(words: list[str]) -> int:
     page.line(f"erased {what}" if reply["erased"] else f"would erase {what}:")
     for memory in reply["memories"]:
         page.line(f"  {page.mark(clean(str(memory.get('id'))), 'bold')}")
-        page.paragraph(str(memory.get("preview", memory.get("text", ""))), indent=4)
+        if preview := str(memory.get("preview", memory.get("text", ""))):
+            page.paragraph(preview, indent=4)
     if reply["unreachable"]:
         page.line("copies that are not memhub's to erase:")
         for place in reply["unreachable"]:
             page.paragraph(place, indent=2, how="dim")
-    show_notes(page, reply.get("notes", ()))
+    show_notes(page, [note for note in reply.get("notes", ()) if note != NOT_YET])
     if not reply["erased"] and reply["memories"]:
         page.line("nothing was changed; add --yes to erase")
     return 0

@@ -29,6 +29,8 @@ def run(words: list[str]) -> int:
     parser.add_argument("--limit", type=positive, default=8, metavar="N", help="at most so many versions (8)")
     parser.add_argument("--budget-tokens", type=positive, metavar="N", help="how large the reply may be")
     args = parser.parse_args(words)
+    if not (args.place or args.symbol or args.commit or args.memory or args.words):
+        parser.error("name a file, or ask by --symbol, --commit, --memory or --words")
     with opened(args) as (hub, caller):
         reply = hub.history.code_history(caller, **_question(args, hub.settings.cwd))
     if args.json:

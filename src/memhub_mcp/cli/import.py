@@ -20,6 +20,7 @@ from memhub_mcp.service.host_import import HostImport
 from memhub_mcp.service.hub import Hub
 
 _IMPORTED = [host for host in HOSTS if host.transcripts or host.memories]
+_NOUNS: Mapping[str, str] = {"unchanged": "memory", "archived": "memory", "known": "edit"}
 _COUNTS: Mapping[str, str] = {
     "unchanged": "remembered already",
     "archived": "said no longer, archived",
@@ -102,5 +103,6 @@ def _show(page: Page, reply: ImportReply) -> None:
         page.line(f"{sessions} read ({clean(reply['source'])}): {edits}{facts}{turns}")
     for name, text in _COUNTS.items():
         if name in reply:
-            page.line(page.mark(f"{reply[name]:,} {text}", "dim"))
+            number = count_of(reply[name], _NOUNS[name]) if name in _NOUNS else f"{reply[name]:,}"
+            page.line(page.mark(f"{number} {text}", "dim"))
     show_notes(page, reply.get("notes", ()))

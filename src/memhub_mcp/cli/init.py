@@ -62,7 +62,7 @@ def _index(hub: Hub, scope: Scope) -> IndexReport:
 
 
 def _show(page: Page, scope: Scope, found: Overview) -> None:
-    following = f"{count_of(found.following, 'memory')} that follow you everywhere"
+    following = f"{count_of(found.following, 'memory')} about you, found everywhere"
     if scope.store is None:
         page.line("There is no git repository here, so nothing is kept about this folder.")
         page.line('What is about you works everywhere: memhub-mcp remember --tier user "I prefer small commits"')

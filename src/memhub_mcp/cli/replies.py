@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from memhub_mcp.capture.markers import CLOSING_MARKER, OPENING_MARKER
 from memhub_mcp.cli.terminal import Page, ago, clean, count_of
 from memhub_mcp.domain.replies import HitReply, MemoryReply, RecallReply, ScopeReply
+from memhub_mcp.retrieval.packing import NEWEST_FIRST
 
 
 def show_hits(page: Page, reply: RecallReply) -> None:
@@ -72,7 +73,11 @@ def _unfenced(text: str) -> str:
 def _show_hit(page: Page, hit: HitReply) -> None:
     page.paragraph(_unfenced(hit["preview"]), how="bold" if hit["type"] == "memory" else None)
     about = [hit["id"], hit["kind"], hit["source"], hit.get("branch"), hit.get("commit", "")[:10], ago(hit["at"])]
-    about += [hit.get("state"), hit["why"], f"{hit['similar']} more like it" if "similar" in hit else None]
+    about += [
+        hit.get("state"),
+        None if hit["why"] == NEWEST_FIRST else hit["why"],
+        f"{hit['similar']} more like it" if "similar" in hit else None,
+    ]
     page.paragraph(" · ".join(part for part in about if part), indent=2, how="dim")
     for version in hit["chain"]["versions"] if "chain" in hit else ():
         words = [f"{version['version']}.", version["commit"][:10] if "commit" in version else "not committed"]

@@ -21,6 +21,9 @@ from memhub_mcp.domain.scope import Tier
 from memhub_mcp.retrieval.previews import preview
 from memhub_mcp.retrieval.terms import index_terms
 
+NEWEST_FIRST = "newest first"
+"""Why a hit is there that nobody asked for."""
+
 MAX_BUDGET_TOKENS = 8_000
 PREVIEW_CHARACTERS = 300
 FRAME_TOKENS = 160
@@ -102,7 +105,7 @@ def _reply(hit: Hit, question: str, similar: int, characters: int) -> HitReply:
     quoted = fence(preview(escape(hit.text), hit.evidence.terms, room))
     reply = _memory_reply(hit, quoted) if isinstance(hit, MemoryHit) else _commit_reply(hit, quoted)
     reply["score"] = round(hit.score, 3)
-    reply["why"] = why(hit, question) if question else "newest first"
+    reply["why"] = why(hit, question) if question else NEWEST_FIRST
     if hit.workspace:
         reply["workspace"] = hit.workspace
     if similar:

@@ -33,13 +33,14 @@ def digest(scope: Scope, now: datetime, *, any_branch: bool = False) -> list[Dig
     if not any_branch:
         seen = replace(seen, anchors=scope.anchors(), shadowed=scope.shadowed())
     counts = store.memories.counts_by_kind(seen)
+    commits = store.commits.count()
     known = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())) or "nothing yet"
     here = scope.reply()
     first = f"memhub · {here['workspace']}" + (f" on {here['branch']}" if here["branch"] and not any_branch else "")
     told = replace(seen, kinds=TOLD_UNASKED)
     mine = Filter(valid_at=now, undisputed=True, kinds=TOLD_UNASKED, told_in=store.workspace.id)
     return [
-        DigestLine(text=f"{first}: {known}; {store.commits.count()} commits indexed."),
+        DigestLine(text=f"{first}: {known}; {commits} {'commit' if commits == 1 else 'commits'} indexed."),
         *_lines(scope, store.memories.newest(told, before=None, limit=WORKSPACE_MEMORIES)),
         *_lines(scope, scope.user.memories.newest(mine, before=None, limit=PERSON_MEMORIES)),
     ]

@@ -24,6 +24,7 @@ STILL_IN_LOG = (
     "another process was reading: the text is gone from the store, and leaves its log file when a memhub has time,"
     " or when the last one ends"
 )
+NOT_YET = "nothing was erased yet; call again with confirm=true to erase for good"
 PREVIEW_CHARACTERS = 160
 _TELLING = 8  # characters of a line that stands elsewhere by no accident
 _LOOKED_THROUGH, _MOST_NAMED = 200, 20
@@ -63,7 +64,7 @@ def forget(scope: Scope, ids: Sequence[str], *, confirm: bool) -> ForgetReply:
             notes.append(STILL_IN_LOG)
     reply = ForgetReply(erased=confirm, memories=listed, unreachable=list(UNREACHABLE), scope=scope.reply())
     if not confirm:
-        notes.append("nothing was erased yet; call again with confirm=true to erase for good")
+        notes.append(NOT_YET)
     if notes:
         reply["notes"] = notes
     return reply

@@ -238,7 +238,7 @@ class Database:
         if isinstance(error, apsw.ReadOnlyError):
             return ReadOnlyStore(f"{self.path} can be read but not written; free it and try again")
         if isinstance(error, apsw.FullError):
-            return StoreError(f"the disk that holds {self.path} is full; make room and try again")
+            return opening.full(self.path)
         if isinstance(error, apsw.SQLError) and self._shut_out():
             return opening.newer(self.path)
         return StoreError(f"{self.path}: {error}; `memhub-mcp doctor` looks into it")

@@ -92,6 +92,11 @@ def newer(path: Path) -> NewerStore:
     return NewerStore(f"{path} was written by a newer memhub: upgrade this one (nothing was changed)")
 
 
+def full(path: Path) -> StoreError:
+    """The sentence for a file whose disk has no room."""
+    return StoreError(f"the disk that holds {path} is full; make room and try again")
+
+
 def damaged(path: Path, backups: Path, error: Exception) -> DamagedStore:
     """The sentence for a file that is no database, after a copy was kept."""
     state = path.stat()
@@ -150,6 +155,8 @@ def _create(path: Path, expected_id: str | None, scripts: Sequence[Script], jour
             connection.execute("COMMIT").fetchall()
             connection.execute(f"PRAGMA journal_mode = {journal}").fetchall()
         publish(draft, path)
+    except apsw.FullError as error:
+        raise full(path) from error
     finally:
         for leftover in (draft, *_companions(draft)):
             leftover.unlink(missing_ok=True)
