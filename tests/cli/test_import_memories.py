@@ -146,8 +146,9 @@ def test_copies_and_links_of_a_file_are_remembered_once(person: Person) -> None:
     person.repo.write("AGENTS.md", RULES)
     (person.repo.root / "docs").mkdir()
     (person.repo.root / "docs" / "CLAUDE.md").symlink_to("../AGENTS.md")
+    assert "would import 2 memories" in person.says("import", "claude", "--dry-run")
     reply = person("import", "claude")
-    assert reply["memories"] == 4  # new in two files, the same words
+    assert (reply["memories"], reply["unchanged"]) == (2, 2)
     assert len(person.memories()) == 2
     assert all(len(memory["places"]) == 2 for memory in person.memories())
     person.repo.write("AGENTS.md", "# Shop\n")
@@ -315,6 +316,50 @@ def test_what_is_about_the_person_needs_no_repository(
     assert "no git repository" in done.stdout
     listed = json.loads(memhub("list", "--json", cwd=tmp_path).stdout)
     assert listed["hits"][0]["tier"] == "user"
+
+
+def test_the_last_file_of_the_person_that_is_gone_is_remembered_no_more(person: Person) -> None:
+    mine = person.home / ".claude" / "CLAUDE.md"
+    mine.parent.mkdir()
+    mine.write_text("I prefer tabs.\n")
+    person("import", "claude")
+    mine.unlink()
+    assert person("import", "claude")["archived"] == 1
+    assert "I prefer tabs." not in person.texts()
+
+
+def test_an_import_says_that_what_is_about_the_person_waits_for_their_word(person: Person) -> None:
+    mine = person.home / ".codex" / "AGENTS.md"
+    mine.parent.mkdir()
+    mine.write_text("I prefer tabs.\n")
+    assert "1 of them about you" in person.says("import", "codex")
+    assert "about you" not in person.says("import", "codex")
+    assert "I prefer tabs." in person.says("confirm")
+
+
+def test_notes_that_qwen_code_wrote_are_one_memory_a_file(person: Person) -> None:
+    home = person.home / ".qwen"
+    name = str(person.repo.root).replace("/", "-").replace("_", "-")
+    head = "---\nname: {0}\ndescription: about {0}\ntype: {1}\n---\n\n"
+    index = "# Index\n\n- [A note](note.md) — what it is\n"
+    for folder, sort in (
+        (home / "memories", "user"),
+        (home / "projects" / name / "memory", "project"),
+        (person.repo.root / ".qwen" / "team-memory", "reference"),
+    ):
+        folder.mkdir(parents=True)
+        (folder / "note.md").write_text(f"{head.format(sort, sort)}The {sort} one.\n\n## Why\n\nSaid so.\n")
+        (folder / "MEMORY.md").write_text(index)
+    person.repo.write(".qwen/rules/api.md", "---\npaths:\n  - src/api/**\n---\nUse zod.\n")
+    assert person("import", "qwen-code")["memories"] == 4
+    by_line = {memory["text"].split("\n")[0]: memory for memory in person.memories()}
+    tiers = {line: (memory["tier"], memory["kind"]) for line, memory in by_line.items()}
+    assert tiers == {
+        "The user one.": ("user", "preference"),
+        "The project one.": ("workspace", "fact"),
+        "The reference one.": ("workspace", "fact"),
+        "Use zod.": ("workspace", "fact"),
+    }
 
 
 def test_a_folder_brings_both(person: Person, tmp_path: Path) -> None:

@@ -88,7 +88,8 @@ def _show(page: Page, reply: ImportReply) -> None:
     sessions = count_of(reply["sessions"], "session")
     would = "would import " if "dry_run" in reply else ""
     if "memories" in reply:
-        changed = f", {reply['changed']:,} of them changed" if "changed" in reply else ""
+        replaced = count_of(reply.get("changed", 0), "earlier wording")
+        changed = f", {replaced} replaced" if "changed" in reply else ""
         new = count_of(reply["memories"], "memory") if would else count_of(reply["memories"], "new memory")
         page.line(f"{would}{new} from files of memories ({clean(reply['source'])}){changed}")
     if not reply["sessions"]:

@@ -186,8 +186,8 @@ class ImportReply(TypedDict):
     `failed` did not happen, `silent` fell into a pause; `withheld` ones keep no texts. `facts` and `turns` are new
     memories.
 
-    Of what files of memories say, `memories` are new, `changed` of them in place of an earlier wording, `unchanged`
-    ones were there, `archived` ones are no longer said, `forgotten` ones stay forgotten.
+    Of what files of memories say, `memories` are new, `changed` earlier wordings were replaced, `unchanged` ones
+    were there, `archived` ones are no longer said, `forgotten` ones stay forgotten.
     """
 
     source: str

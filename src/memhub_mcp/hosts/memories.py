@@ -17,6 +17,7 @@ _HERE = "./"
 _PROJECT = "{project}"
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9]")
 _LONGEST_NAME = 200  # a longer one ends in a hash
+_NOTES = ("memory/*.md", "memories/*.md")  # how patterns of notes end: a memory a file, and an index of them
 _MARKDOWN = (".md", ".mdc", ".markdown")
 
 
@@ -30,11 +31,15 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlace:
-    """A file of memories. One that an assistant keeps about a repository elsewhere has the reach `project`."""
+    """A file of memories. One that an assistant keeps about a repository elsewhere has the reach `project`.
+
+    `is_note`: an assistant wrote it, one memory a file.
+    """
 
     path: Path
     reach: Reach
     source: str
+    is_note: bool = False
 
 
 def is_markdown(path: Path) -> bool:
@@ -55,6 +60,12 @@ def repository_patterns(host: Host) -> list[str]:
     return [pattern.removeprefix(_HERE) for pattern in host.memories if pattern.startswith(_HERE)]
 
 
+def is_note_in_repository(relative: str) -> bool:
+    """Whether a file in a repository is a note that an assistant wrote."""
+    patterns = {pattern for host in HOSTS for pattern in repository_patterns(host) if pattern.endswith(_NOTES)}
+    return any(fnmatchcase(relative, pattern) for pattern in patterns)
+
+
 def own_memories(host: Host, places: HostPlaces, roots: Sequence[Path]) -> list[MemoryPlace]:
     """The files outside of repositories that a host reads to its model: the person's, and those about `roots`."""
     found: list[MemoryPlace] = []
@@ -66,8 +77,21 @@ def own_memories(host: Host, places: HostPlaces, roots: Sequence[Path]) -> list[
                 continue
             reach = Reach.PROJECT if _PROJECT in pattern else Reach.PERSON
             files = sorted(path for path in folder.glob(rest) if path.is_file())
-            found += (MemoryPlace(path, reach, host.name) for path in files)
+            found += (MemoryPlace(path, reach, host.name, pattern.endswith(_NOTES)) for path in files)
     return list(dict.fromkeys(found))
+
+
+def own_folders(host: Host, places: HostPlaces, roots: Sequence[Path]) -> set[Path]:
+    """The folders outside of repositories, of those that are there, in which `own_memories` looks."""
+    found: set[Path] = set()
+    for pattern in host.memories:
+        for filled in _filled(pattern, roots):
+            base, _, rest = filled.partition("/")
+            folder = places.path(base)
+            if not filled.startswith(_HERE) and folder is not None and folder.is_dir():
+                below = rest.rpartition("/")[0]
+                found.update(path for path in (folder.glob(below) if below else (folder,)) if path.is_dir())
+    return found
 
 
 def place_of(file: Path, places: HostPlaces) -> MemoryPlace | None:
@@ -76,7 +100,8 @@ def place_of(file: Path, places: HostPlaces) -> MemoryPlace | None:
         for pattern in host.memories:
             where = None if pattern.startswith(_HERE) else places.path(pattern.replace(_PROJECT, "*"))
             if where is not None and fnmatchcase(file.as_posix(), where.as_posix()):
-                return MemoryPlace(file, Reach.PROJECT if _PROJECT in pattern else Reach.PERSON, host.name)
+                reach = Reach.PROJECT if _PROJECT in pattern else Reach.PERSON
+                return MemoryPlace(file, reach, host.name, pattern.endswith(_NOTES))
     return None
 
 

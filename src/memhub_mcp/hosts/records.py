@@ -280,7 +280,18 @@ HOSTS: tuple[Host, ...] = (
         ),
         timeout=10,
         transcripts=("QWEN/projects/*/chats/*.jsonl",),
-        memories=("QWEN/QWEN.md", "./QWEN.md", "./*/QWEN.md"),
+        memories=(
+            *("QWEN/QWEN.md", "QWEN/AGENTS.md", "QWEN/rules/*.md", "QWEN/memories/*.md"),
+            *("QWEN/projects/{project}/memory/*.md", "./.qwen/team-memory/*.md"),
+            *(
+                "./QWEN.md",
+                "./*/QWEN.md",
+                "./.qwen/QWEN.local.md",
+                "./.qwen/rules/*.md",
+                "./AGENTS.md",
+                "./*/AGENTS.md",
+            ),
+        ),
         after="start it anew; a project's server waits there for `qwen mcp approve memhub`",
     ),
     Host(

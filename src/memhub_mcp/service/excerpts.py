@@ -33,6 +33,11 @@ class Changes:
     archived: int = 0
     forgotten: int = 0
 
+    def count_as_known(self) -> None:
+        """One of those that are new in the file is remembered from elsewhere."""
+        self.added -= 1
+        self.unchanged += 1
+
     def add(self, other: "Changes") -> None:
         """Count another file's as well."""
         self.added += other.added
@@ -79,6 +84,8 @@ def reconcile(
             kept = keep_excerpt(there, store, tx, excerpt.draft, excerpt.tier, source=source, now=now)
             seq = store.memories.get_many([kept["id"]], reader=tx)[kept["id"]].seq
             store.excerpts.put(tx, file, seq, excerpt.line)
+            if kept["status"] == "duplicate_of":
+                found.count_as_known()
         for memory in plan.gone if archives else ():
             store.excerpts.put(tx, file, memory.seq, None)
             still = store.memories.by_seqs([memory.seq], reader=tx)[memory.seq]
@@ -94,9 +101,20 @@ def _at(scope: Scope, commit: str | None) -> Scope:
     return replace(scope, checkout=replace(scope.checkout, head=commit))
 
 
-def foreseen(scope: Scope, store: Store, file: str, said: Sequence[Excerpt], *, archives: bool) -> Changes:
-    """What `reconcile` would do."""
-    return _counted(store, _plan(scope, store, store.db, file, said), archives)
+def foreseen(
+    scope: Scope, store: Store, file: str, said: Sequence[Excerpt], *, archives: bool, foretold: set[tuple[bytes, Tier]]
+) -> Changes:
+    """What `reconcile` would do after the files whose excerpts are `foretold`; those of this one are added to them."""
+    plan = _plan(scope, store, store.db, file, said)
+    found = _counted(store, plan, archives)
+    for excerpt in plan.new:
+        key = content_key(excerpt.draft)
+        branch = scope.checkout.branch if scope.checkout and excerpt.tier is Tier.BRANCH else None
+        equal = store.memories.find_equal(key, excerpt.tier, branch, reader=store.db)
+        if (key, excerpt.tier) in foretold or (equal is not None and equal.status is Status.ACTIVE):
+            found.count_as_known()
+        foretold.add((key, excerpt.tier))
+    return found
 
 
 def _plan(scope: Scope, store: Store, reader: Reader, file: str, said: Sequence[Excerpt]) -> _Plan:

@@ -45,7 +45,7 @@ class MemoryBranches:
         if tracked is None or checkout.head is None or found.relative is None:
             return list(excerpts)
         base = tracked.common(checkout.head, self._default) if self._default is not None else None
-        now, then = self._said(self._default, found.relative), self._said(base, found.relative)
+        now, then = self._said(self._default, found), self._said(base, found)
         placed: list[Excerpt] = []
         for excerpt in excerpts:
             key = content_key(excerpt.draft)
@@ -90,13 +90,15 @@ class MemoryBranches:
         """Whether what the file says no longer is gone: a detached HEAD is a look at another time."""
         return found.relative is None or self._checkout is None or self._checkout.branch is not None
 
-    def _said(self, commit: str | None, path: str) -> frozenset[bytes]:
+    def _said(self, commit: str | None, found: FoundFile) -> frozenset[bytes]:
         """What the file says in a commit."""
-        data = self._tracked.content(commit, path) if self._tracked is not None and commit is not None else None
+        if self._tracked is None or commit is None or found.relative is None:
+            return frozenset()
+        data = self._tracked.content(commit, found.relative)
         if data is None:
             return frozenset()
         try:
-            read = read_memory_file(redact(text_of_file(data)))
+            read = read_memory_file(redact(text_of_file(data)), is_note=found.is_note)
         except InvalidInput:
             return frozenset()
         return frozenset(content_key(Draft(text=passage.text)) for passage in read.passages)

@@ -17,6 +17,7 @@ from memhub_mcp.capture.memory_files import MemoryFile, read_memory_file, text_o
 from memhub_mcp.capture.redact import redact
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.replies import ImportReply
+from memhub_mcp.domain.scope import Tier
 from memhub_mcp.errors import InvalidInput, NotFound
 from memhub_mcp.hosts.memories import MemoryPlace, Reach, own_memories, place_of, source_in_repository
 from memhub_mcp.hosts.places import HostPlaces
@@ -32,6 +33,8 @@ from memhub_mcp.service.withheld import Withheld
 
 _MOST_FILES = 500
 _INDEX = "MEMORY.md"
+
+_WAIT = "found everywhere, told unasked elsewhere once you stand by it; `memhub-mcp confirm` shows what waits"
 
 PERSON_SOURCE = "cli"
 """The source of a file that no assistant is known to read."""
@@ -54,6 +57,8 @@ class MemoryFiles:
         self._read: set[str] = set()
         self._sources: set[str] = set()
         self._changes = Changes()
+        self._foretold: set[tuple[bytes, Tier]] = set()
+        self._of_person = 0
         self.notes: list[str] = []
 
     @property
@@ -123,6 +128,8 @@ class MemoryFiles:
             "forgotten": changes.forgotten,
         }
         reply.update(cast("ImportReply", {name: count for name, count in counts.items() if count}))
+        if self._of_person:
+            self.notes.insert(0, f"{self._of_person:,} of them about you: {_WAIT}")
         if self.notes:
             reply["notes"] = some_notes([*reply.get("notes", ()), *self.notes])
         return reply
@@ -147,7 +154,7 @@ class MemoryFiles:
             return iter(())
         self._read.add(found.name)
         self._sources.add(found.source)
-        read = read_memory_file(text, is_note=found.reach is Reach.PROJECT)
+        read = read_memory_file(text, is_note=found.is_note)
         if read.generated:
             blocks = "a block" if read.generated == 1 else f"{read.generated} blocks"
             self.notes.append(f"{found.name}: {blocks} that other tools wrote there left out")
@@ -167,12 +174,12 @@ class MemoryFiles:
         said = self._branches.placed(found, excerpts_of(found, read))
         archives = self._branches.may_archive(found)
         if self._dry_run:
-            self._changes.add(foreseen(scope, store, found.name, said, archives=archives))
+            self._changes.add(foreseen(scope, store, found.name, said, archives=archives, foretold=self._foretold))
         else:
             now = min(_changed_at(found), self._now) if found.path.is_file() else self._now
-            self._changes.add(
-                reconcile(scope, store, found.name, said, source=found.source, now=now, archives=archives)
-            )
+            changes = reconcile(scope, store, found.name, said, source=found.source, now=now, archives=archives)
+            self._changes.add(changes)
+            self._of_person += changes.added if found.reach is Reach.PERSON else 0
 
     def _imported(self, found: FoundFile, names: tuple[str, ...]) -> Iterator[FoundFile]:
         for name in names:

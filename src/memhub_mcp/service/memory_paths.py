@@ -12,7 +12,8 @@ from memhub_mcp.hosts.memories import (
     MemoryPlace,
     Reach,
     is_markdown,
-    own_memories,
+    is_note_in_repository,
+    own_folders,
     place_of,
     repository_patterns,
     source_in_repository,
@@ -33,7 +34,8 @@ _HOME = "~/"
 class FoundFile:
     """A file to be read. `name` is how a store calls it, `relative` where it lies in the repository.
 
-    `named`: the person named it. `depth` counts the imports that led to it.
+    `is_note`: an assistant wrote it, one memory a file. `named`: the person named it. `depth` counts the imports
+    that led to it.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class FoundFile:
     reach: Reach
     source: str
     relative: str | None = None
+    is_note: bool = False
     named: bool = False
     depth: int = 0
 
@@ -83,14 +86,15 @@ class MemoryPaths:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(relative), path.readlink().as_posix()))
             if _is_below(target):
                 relative, source = target, source_in_repository(target) or source
-        return FoundFile(self.root / relative, relative, Reach.REPOSITORY, source, relative, named, depth)
+        is_note = is_note_in_repository(relative)
+        return FoundFile(self.root / relative, relative, Reach.REPOSITORY, source, relative, is_note, named, depth)
 
     def outside(self, place: MemoryPlace, *, depth: int = 0) -> FoundFile:
         """A file elsewhere on this machine."""
         home = self._places.person_home
         path = place.path
         name = f"{_HOME}{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
-        return FoundFile(path, name, place.reach, place.source, depth=depth)
+        return FoundFile(path, name, place.reach, place.source, is_note=place.is_note, depth=depth)
 
     def in_repository(self, host: Host, withheld: Withheld) -> list[FoundFile]:
         """The files of the checkout that a host reads to its model."""
@@ -125,7 +129,7 @@ class MemoryPaths:
 
     def missing(self, host: Host, known: list[str]) -> Iterator[FoundFile]:
         """Of the files that stores know, those of `host` that are here no more."""
-        own = {place.path.parent for place in own_memories(host, self._places, self.roots())}
+        own = own_folders(host, self._places, self.roots())
         for name in known:
             if name.startswith(_HOME):
                 path = self._places.person_home / name.removeprefix(_HOME)
