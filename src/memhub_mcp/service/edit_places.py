@@ -5,7 +5,7 @@ file as the edits before it left it, or the replacing text in the file as it is 
 A text that stands there twice, or not at all, places nothing. All texts here have `\\n` at the ends of their lines.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memhub_mcp.capture.changes import split_lines
@@ -51,30 +51,24 @@ class _Replacement:
         return sum(map(str.isalnum, self.old))
 
 
-def place_edits(
-    edits: Sequence[Edit], before: str | None, after: str | None, content_of: Callable[[EditEvent], str | None]
-) -> list[PlacedEdit]:
-    """Those of `edits` (oldest first) whose place is certain, in their order.
+def place_edits(edits: Sequence[tuple[Edit, str | None]], before: str | None, after: str | None) -> list[PlacedEdit]:
+    """Those of `edits` (oldest first, each with the file it left) whose place is certain, in their order.
 
-    `before` and `after` are the file as it is known before and after all of them, `content_of` what an edit left, each
-    None when it is not known.
+    `before` and `after` are the file before and after all of them. Any file is None when it is not known.
     """
-    placed = _forward(edits, before, content_of)
-    _backward(edits, after, placed)
-    return [placed[edit.id] for edit in edits if edit.id in placed]
+    placed = _forward(edits, before)
+    _backward([edit for edit, _ in edits], after, placed)
+    return [placed[edit.id] for edit, _ in edits if edit.id in placed]
 
 
-def _forward(
-    edits: Sequence[Edit], before: str | None, content_of: Callable[[EditEvent], str | None]
-) -> dict[str, PlacedEdit]:
+def _forward(edits: Sequence[tuple[Edit, str | None]], before: str | None) -> dict[str, PlacedEdit]:
     """Each edit in what the one before it left, else in `before`."""
     placed: dict[str, PlacedEdit] = {}
     state = before
-    for edit in edits:
+    for edit, content in edits:
         if edit.event.kind is ChangeKind.DELETE:
             state = None
             continue
-        content = content_of(edit.event)
         if content is not None:
             told = plain(content)
             pieces = _told_pieces(edit.event, told, state)

@@ -79,15 +79,19 @@ def _touches(
         return next((number for number, each in enumerate(versions) if _is_later(each, edit.event)), len(versions))
 
     for number, group in groupby(edits, key=later):
+        told = [(edit, _content(history, edit.event)) for edit in group]
+        is_needed = any(content is None or not edit.event.is_placed for edit, content in told)
         revision = versions[number].revision if number < len(versions) else None
         if revision is not None:
-            here, spans = _blob(history, revision.blob_after), revision.after
-            before = _blob(history, revision.blob_before)
+            after, spans = history.contents.data(revision.blob_after), revision.after
         else:
-            here, spans = plain(block.data.decode("utf-8", "replace")), block.here
-            before = _blob(history, history.walked.blob(history.head, block.path))
-        placed = place_edits(list(group), before, here, lambda event: _content(history, event))
-        reference = (here or "").encode("utf-8", "replace")
+            after, spans = block.data, block.here
+        if is_needed:
+            blob = revision.blob_before if revision else history.walked.blob(history.head, block.path)
+            placed = place_edits(told, _text(history.contents.data(blob) if blob else None), _text(after))
+        else:
+            placed = place_edits(told, None, None)
+        reference = (after or b"").replace(b"\r\n", b"\n")
         for edit in _once(placed):
             touch = _touch(edit, reference, spans)
             if touch is not None:
@@ -98,8 +102,7 @@ def _once(placed: Sequence[PlacedEdit]) -> Iterator[PlacedEdit]:
     """The edits without those that a hook reported as well, which did not name the call."""
     reported = Counter(map(_effect, (each for each in placed if each.is_told and not each.edit.event.tool_call)))
     for each in placed:
-        effect = _effect(each)
-        if not each.is_told and reported[effect]:
+        if not each.is_told and reported[effect := _effect(each)]:
             reported[effect] -= 1
         else:
             yield each
@@ -140,9 +143,8 @@ def _is_later(version: Version, event: EditEvent) -> bool:
     return version.at is not None and version.at >= event.time.replace(microsecond=0)
 
 
-def _blob(history: BlockHistory, blob: str | None) -> str | None:
-    data = history.contents.data(blob) if blob is not None else None
-    return plain(data.decode("utf-8", "replace")) if data is not None else None
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else plain(data.decode("utf-8", "replace"))
 
 
 def _content(history: BlockHistory, event: EditEvent) -> str | None:
