@@ -169,14 +169,95 @@ def test_nothing_is_recorded_outside_repositories_or_where_it_is_switched_off(ho
     assert len(list((home / "run" / "said").iterdir())) == 1
 
 
-def test_a_link_to_a_file_elsewhere_is_not_read(hook, tmp_path, project):
+def edited(hook, file, text, **more):
+    given = {"file_path": str(file), "old_string": "before", "new_string": text}
+    payload = {"tool_name": "Edit", "cwd": str(file.parent), "session_id": "s", "hook_event_name": "PostToolUse"}
+    hook("claude-code", "edit", {**payload, "tool_input": given, "tool_response": {}, **more})
+
+
+def everything_in(home):
+    return b"".join(file.read_bytes() for file in home.rglob("*") if file.is_file())
+
+
+def test_an_edit_of_a_link_to_a_file_elsewhere_is_none_of_this_repository(hook, tmp_path, project):
     secret = tmp_path / "secret"
     secret.write_text("do not tell")
     (project / "app.py").unlink()
     (project / "app.py").symlink_to(secret)
     hook("claude-code", "edit", "edit.edit")
-    (event,) = events(tmp_path / "memhub", project)
-    assert "content_after" not in event
+    assert events(tmp_path / "memhub", project) == []
+
+
+def test_an_edit_by_way_of_a_link_is_one_of_the_file_it_leads_to(hook, memhub, tmp_path, project):
+    (tmp_path / "shortcut").symlink_to(project)
+    (project / "hint.txt").symlink_to(".env")
+    (project / ".env").write_text("colour of the vault: mauve\n")
+    edited(hook, tmp_path / "shortcut" / "app.py", "TIMEOUT = 30")
+    edited(hook, project / "hint.txt", "colour of the vault: mauve")
+    assert [event["path"] for event in events(tmp_path / "memhub", project)] == ["{project}/app.py", "{project}/.env"]
+    assert b"mauve" not in everything_in(tmp_path / "memhub")
+    assert "TIMEOUT = 30" in memhub("history", "app.py", cwd=project).stdout
+
+
+def test_what_git_ignores_or_the_person_withholds_is_not_written_down_even_for_a_moment(hook, tmp_path, project):
+    (project / ".gitignore").write_text("build/\n")
+    (project / ".memhubignore").write_text("diary/\n")
+    (project / ".git" / "info").mkdir(exist_ok=True)
+    (project / ".git" / "info" / "exclude").write_text("*.local\n")
+    (project / "web").mkdir()
+    (project / "web" / ".gitignore").write_text("/dist\n")
+    (project / "open").symlink_to("build")
+    hidden = ["build/a.txt", "diary/monday.md", "my.local", "web/dist/b.js", "open/c.txt"]
+    for path in hidden:
+        (project / path).parent.mkdir(exist_ok=True, parents=True)
+        (project / path).write_text("the quiet word is mauve\n")
+        edited(hook, project / path, "the quiet word is mauve")
+    waiting = events(tmp_path / "memhub", project)
+    assert [event["path"] for event in waiting] == [f"{{project}}/{path}" for path in (*hidden[:4], "build/c.txt")]
+    assert b"mauve" not in everything_in(tmp_path / "memhub")
+
+
+def test_neither_gits_own_files_nor_a_home_that_is_a_repository_are_recorded(hook, environment, tmp_path, project):
+    home = GitRepository.create(Path(environment["HOME"]))
+    for file in (project / ".git" / "config", home.root / "notes.txt", home.root / ".git" / "config"):
+        edited(hook, file, "anything")
+    assert spool.pending(tmp_path / "memhub") == []
+
+
+def test_a_folder_that_claims_to_be_a_working_tree_hears_nothing_of_the_repository(hook, tmp_path, project):
+    home = tmp_path / "memhub"
+    repository = GitRepository(project)
+    repository.commit("all", {"app.py": "TIMEOUT = 6\n"})
+    repository.git("worktree", "add", "-q", str(tmp_path / "tree"))
+    (home / "workspaces" / "p").mkdir(parents=True)
+    hook_files.note_rules(home, "edits", {str(project): "workspaces/p"}, {})
+    place = hook_files.place_of(home, str(project))
+    hook_files.note_digest(home, place, None, [], [hook_files.Line("the vault is mauve")])
+    (git_dir,) = (project / ".git" / "worktrees").iterdir()
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "claims" / ".git").write_text(f"gitdir: {git_dir}\n")
+    (tmp_path / "borrows" / ".git").mkdir(parents=True)
+    (tmp_path / "borrows" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "borrows" / ".git" / "commondir").write_text(f"{project / '.git'}\n")
+    told = [
+        hook("claude-code", "session-start", "session-start", cwd=str(tmp_path / folder))
+        for folder in ("project", "tree", "claims", "borrows")
+    ]
+    assert ["mauve" in json.dumps(answer) for answer in told] == [True, True, False, False]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="it has no such pipes")
+def test_a_pipe_among_the_files_of_git_makes_no_session_wait(hook, tmp_path, project):
+    home = tmp_path / "memhub"
+    repository = GitRepository(project)
+    repository.commit("all", {"app.py": "TIMEOUT = 6\n"})
+    (home / "workspaces" / "p").mkdir(parents=True)
+    hook_files.note_rules(home, "edits", {str(project): "workspaces/p"}, {})
+    line = hook_files.Line("of another commit", head="0" * 40)
+    hook_files.note_digest(home, hook_files.place_of(home, str(project)), "main", [line], [])
+    (project / ".git" / "refs" / "heads" / "main").unlink()
+    os.mkfifo(project / ".git" / "packed-refs")
+    assert hook("claude-code", "session-start", "session-start") is None
 
 
 def test_cursor_running_the_hooks_of_claude_code_stays_cursor(hook, tmp_path, project):
@@ -281,15 +362,18 @@ def test_readers_pass_over_what_is_broken_in_the_spool(hook, memhub, tmp_path, p
     hook("claude-code", "edit", "edit.edit")
     (folder / "0000000000000000001-1-00.json").mkdir()
     for number, body in enumerate(
-        (b"", b"{", b"[]", b'{"v": 1}', b'{"v": 1, "event": "edit"}', b'{"v": 1, "event": "session-end", "source": 3}')
+        (
+            *(b"", b"{", b"[]", b'{"v": 1}', b'{"v": 1, "event": "edit"}', b'{"v": 1, "event": "edit", "cwd": [1]}'),
+            b'{"v": 1, "event": "session-end", "source": [3], "session": {}}',
+        )
     ):
         (folder / f"000000000000000000{number}-2-00.json").write_bytes(body)
-    (folder / "0000000000000000007-3-00.json").write_text('{"v": 99, "event": "of tomorrow"}')
+    (folder / "0000000000000000009-3-00.json").write_text('{"v": 99, "event": "of tomorrow"}')
     found = memhub("recall", "timeout", cwd=project)
     assert found.returncode == 0
-    assert [Path(entry).name[:19] for entry in spool.pending(tmp_path / "memhub")] == ["0000000000000000007"]
-    assert len(spool.broken(tmp_path / "memhub")) == 7
-    assert "7 captured events could not be read" in memhub("status", cwd=project).stdout
+    assert [Path(entry).name[:19] for entry in spool.pending(tmp_path / "memhub")] == ["0000000000000000009"]
+    assert len(spool.broken(tmp_path / "memhub")) == 8
+    assert "8 captured events could not be read" in memhub("status", cwd=project).stdout
 
 
 @pytest.mark.usefixtures("words_alone")

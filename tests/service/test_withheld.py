@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from git_repository import GitRepository
 
+from memhub_mcp.capture.withheld import Withheld
 from memhub_mcp.repo.checkout import read_checkout
-from memhub_mcp.service.withheld import Withheld
+from memhub_mcp.service.withheld import withheld_in
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def repository(tmp_path: Path) -> GitRepository:
 def withheld(repository: GitRepository) -> Withheld:
     checkout = read_checkout(repository.root)
     assert checkout is not None
-    return Withheld(checkout)
+    return withheld_in(checkout)
 
 
 def test_each_of_the_files_that_say_so_counts(repository: GitRepository) -> None:

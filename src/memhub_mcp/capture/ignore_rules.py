@@ -1,11 +1,11 @@
 """`.memhubignore`: paths whose content is never stored, written as in `.gitignore`.
 
 A repository may be hostile: names are compared without regular expressions, in time length × length.
+Standard library only, no dataclasses: the hook path imports this.
 """
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 _MAX_RULES = 500
 _MAX_RULE_LENGTH = 500
@@ -16,13 +16,15 @@ Glob = tuple[re.Pattern[str], ...]
 """One pattern a character of a name; _STAR stands for any number of them."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Rule:
     """One line. A None among `folders` stands for any number of folders."""
 
-    folders: tuple[Glob | None, ...]
-    negated: bool
-    folders_only: bool
+    __slots__ = ("folders", "folders_only", "negated")
+
+    def __init__(self, folders: tuple[Glob | None, ...], *, negated: bool, folders_only: bool) -> None:
+        self.folders = folders
+        self.negated = negated
+        self.folders_only = folders_only
 
 
 class IgnoreRules:
@@ -64,7 +66,7 @@ def _rule(line: str) -> _Rule | None:
         folders.append((_STAR,))  # `a/**` is everything inside, not `a` itself
     if "/" not in line:
         folders.insert(0, None)
-    return _Rule(tuple(folders), negated, folders_only)
+    return _Rule(tuple(folders), negated=negated, folders_only=folders_only)
 
 
 def _glob(name: str) -> Glob:

@@ -47,9 +47,14 @@ class Circumstances:
 
 
 def edit_record(
-    change: Change, circumstances: Circumstances, *, ordinal: int = 0, hash_after: str | None = None
+    change: Change,
+    circumstances: Circumstances,
+    *,
+    ordinal: int = 0,
+    hash_after: str | None = None,
+    withheld: bool = False,
 ) -> dict[str, object]:
-    """The event of one change. Texts of files that hold secrets by their name are left out.
+    """The event of one change. Texts are left out when `withheld`, and of files that hold secrets by their name.
 
     `hash_after` is the git blob id of the file's bytes; it is told from `change.after` when not given.
     """
@@ -72,7 +77,8 @@ def edit_record(
         "branch": circumstances.branch,
         "everywhere": change.everywhere or None,
     }
-    if not is_never_stored(change.path) and not (change.old_path and is_never_stored(change.old_path)):
+    secret = is_never_stored(change.path) or (change.old_path is not None and is_never_stored(change.old_path))
+    if not withheld and not secret:
         record.update(_texts(change))
         if hash_after is None and change.after is not None:
             hash_after = _blob_id_of(change.after)

@@ -6,7 +6,7 @@ Standard library only: the hook path imports this.
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from memhub_mcp.capture.changes import Change
@@ -18,11 +18,14 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getat
 
 
 def edits_in(payload: Mapping[str, Any]) -> list[Change]:
-    """What the tool call behind an after-edit event changed; paths are absolute."""
+    """What the tool call behind an after-edit event changed; paths are absolute, and those of the files themselves."""
     folder = folder_of(payload) or os.getcwd()
 
+    def placed(path: str) -> str:
+        return os.path.realpath(os.path.join(folder, path))  # what is written by way of a link is written there
+
     def read(path: str) -> str | None:
-        content = _content(os.path.join(folder, path))
+        content = content_of(placed(path))
         try:
             return None if content is None else content.decode("utf-8")
         except UnicodeDecodeError:
@@ -32,16 +35,20 @@ def edits_in(payload: Mapping[str, Any]) -> list[Change]:
     given = payload.get("tool_input", payload)
     changes = changes_of(tool, given, payload.get("tool_response"), read)
     for change in changes:
-        change.path = os.path.abspath(os.path.join(folder, change.path))
+        change.path = placed(change.path)
         if change.old_path:
-            change.old_path = os.path.abspath(os.path.join(folder, change.old_path))
+            change.old_path = placed(change.old_path)
     return changes
 
 
 def events_of(
-    payload: Mapping[str, Any], changes: list[Change], source: str, said: str | None
+    payload: Mapping[str, Any],
+    changes: list[Change],
+    source: str,
+    said: str | None,
+    withheld: Callable[[Change], bool],
 ) -> Iterator[dict[str, object]]:
-    """The spool events of one tool call, each with the file as it is now."""
+    """The spool events of one tool call, each with the file as it is now unless its content is withheld."""
     now = time.time()
     circumstances = Circumstances(
         tool=tool_of(payload),
@@ -55,10 +62,15 @@ def events_of(
         said=said,
     )
     for ordinal, change in enumerate(changes):
-        content = None if change.kind == "delete" else _content(change.path)
+        hidden = withheld(change)
+        content = None if hidden or change.kind == "delete" else content_of(change.path)
         change.after = None if content is None else content.decode("utf-8", "replace")
         yield edit_record(
-            change, circumstances, ordinal=ordinal, hash_after=None if content is None else blob_id(content)
+            change,
+            circumstances,
+            ordinal=ordinal,
+            hash_after=None if content is None else blob_id(content),
+            withheld=hidden,
         )
 
 
@@ -92,7 +104,7 @@ def text_in(payload: Mapping[str, Any], *names: str) -> str | None:
     return next((value for name in names if isinstance(value := payload.get(name), str) and value), None)
 
 
-def _content(path: str) -> bytes | None:
+def content_of(path: str) -> bytes | None:
     """The bytes of a regular file that is not too large; None for anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_FOLLOW)

@@ -10,9 +10,11 @@ from typing import Any
 from memhub_mcp.capture import spool
 from memhub_mcp.capture.markers import fence
 from memhub_mcp.capture.said import is_filler, shortened, words_of
+from memhub_mcp.capture.withheld import is_gits_own
 from memhub_mcp.hosts import hook_files
 from memhub_mcp.hosts.asking import ask
 from memhub_mcp.hosts.edit_reports import edits_in, events_of, folder_of, session_of, text_in, turn_of
+from memhub_mcp.hosts.withheld_paths import WithheldPaths
 
 _LONGEST_SAID = 4_000
 _LONGEST_CONTEXT = 6_000
@@ -79,13 +81,15 @@ def _record_edits(source: str, home: str, payload: Mapping[str, Any]) -> None:
     said, turn = hook_files.said_in(home, source, session) if session and changes else (None, None)
     if said and turn and turn_of(payload) and turn != turn_of(payload):
         said = None  # of another exchange
-    for event in events_of(payload, changes, source, said):
+    withheld = WithheldPaths()
+    for event in events_of(payload, changes, source, said, lambda change: withheld.hold(change.path, change.old_path)):
         spool.write(home, event)
 
 
 def _may_record(home: str, path: str) -> bool:
-    """Whether the edited file is in a repository, and nobody said that nothing is to be recorded there."""
-    return hook_files.place_of(home, os.path.dirname(path)).records
+    """Whether the edited file is one of a repository, and nobody said that nothing is to be recorded there."""
+    place = hook_files.place_of(home, os.path.dirname(path))
+    return place.records and not is_gits_own(path)
 
 
 def _end_session(source: str, home: str, payload: Mapping[str, Any]) -> None:

@@ -63,14 +63,16 @@ def _lasts(pause: object) -> bool:
 
 
 def root_of(folder: str) -> str | None:
-    """The nearest folder upwards that holds `.git`, links resolved."""
+    """The nearest folder upwards that holds `.git`, links resolved. The person's home is none, nor what lies above."""
+    never = os.path.realpath(os.path.expanduser("~"))
     current = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(current, ".git")):
+    while True:
         outer = os.path.dirname(current)
-        if outer == current:
+        if current in (never, outer):
             return None
+        if os.path.lexists(os.path.join(current, ".git")):
+            return current
         current = outer
-    return current
 
 
 def knows(home: Home, capture: str, roots: Mapping[str, str], stores: Mapping[str, Any]) -> bool:
@@ -178,7 +180,7 @@ def forget_said(home: Home, source: str, session: str) -> None:
 
 def write_private(path: str, content: Mapping[str, Any]) -> None:
     """The file at `path` now holds `content`, whole, for this user alone."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"  # threads of one process may do this at once
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with open(descriptor, "wb") as file:
@@ -212,11 +214,16 @@ def _standing_at(root: str) -> str | None:
 
 
 def _first_checkout(root: str) -> str:
-    """The folder that all working trees of a repository share, as git wrote it down; `root` for the first of them."""
+    """The folder that all working trees of a repository share, as git wrote it down; `root` for the first of them.
+
+    A `.git` file is believed only if what it names points back: anybody can write one that names another repository.
+    """
     with suppress(OSError):
-        folder = _git_folder(root)
-        common = os.path.realpath(os.path.join(folder, _first_of(os.path.join(folder, "commondir"))))
-        return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+        folder = os.path.realpath(_git_folder(root))
+        common = os.path.realpath(common_git_folder(root))
+        back = os.path.realpath(os.path.join(folder, _first_of(os.path.join(folder, "gitdir"))))
+        if back == os.path.join(root, ".git") and os.path.dirname(folder) == os.path.join(common, "worktrees"):
+            return os.path.dirname(common) if os.path.basename(common) == ".git" else common
     return root
 
 
@@ -228,19 +235,29 @@ def _head_at(root: str) -> str | None:
         if not name.startswith("ref: "):
             return name
         name = name.removeprefix("ref: ")
-        with suppress(OSError):  # a worktree has a HEAD of its own, and the references of its repository
-            folder = os.path.join(folder, _first_of(os.path.join(folder, "commondir")))
+        folder = common_git_folder(root)
         with suppress(OSError):
             return _first_of(os.path.join(folder, name))
-        with open(os.path.join(folder, "packed-refs"), encoding="utf-8", errors="replace") as file:
-            return next((line[:-1].partition(" ")[0] for line in file if line.endswith(f" {name}\n")), None)
+        packed = os.path.join(folder, "packed-refs")
+        if os.path.isfile(packed):  # a pipe would never answer
+            with open(packed, encoding="utf-8", errors="replace") as file:
+                return next((line[:-1].partition(" ")[0] for line in file if line.endswith(f" {name}\n")), None)
     return None
+
+
+def common_git_folder(root: str) -> str:
+    """Where git keeps what all working trees share: a worktree has a HEAD of its own, and their references."""
+    folder = _git_folder(root)
+    with suppress(OSError):
+        return os.path.join(folder, _first_of(os.path.join(folder, "commondir")))
+    return folder
 
 
 def _git_folder(root: str) -> str:
     folder = os.path.join(root, ".git")
     if os.path.isfile(folder):
-        folder = os.path.join(root, _first_of(folder).removeprefix("gitdir:").strip())
+        with suppress(OSError):
+            return os.path.join(root, _first_of(folder).removeprefix("gitdir:").strip())
     return folder
 
 

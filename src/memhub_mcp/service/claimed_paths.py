@@ -39,7 +39,7 @@ class ClaimedPaths:
             self._bases.append(folder)
 
     def place(self, path: str) -> str | None:
-        """`path` relative to the root, with forward slashes; None when it lies outside, also by way of a link."""
+        """`path` relative to the root, with forward slashes, links resolved; None when it lies outside."""
         if not path or len(path) > _LONGEST or "\0" in path:
             return None
         for base in (*self._bases, *self._hashed(path)):
@@ -61,9 +61,9 @@ class ClaimedPaths:
             plain = plain_path(self._root, path)
         except InvalidInput:
             return None
-        real = os.path.realpath(self._root / posixpath.dirname(plain))
-        inside = real == self._real_root or real.startswith(self._real_root.rstrip(os.sep) + os.sep)
-        return plain if inside else None
+        real = os.path.realpath(self._root / plain)
+        inside = real.startswith(self._real_root.rstrip(os.sep) + os.sep)
+        return Path(real).relative_to(self._real_root).as_posix() if inside else None
 
     def _hashed(self, path: str) -> Iterator[str]:
         """The folder above `path` whose SHA-256 the transcript tells, when it tells no folder."""

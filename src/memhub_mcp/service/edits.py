@@ -1,40 +1,44 @@
 """A captured edit becomes a row of the repository of the edited file."""
 
 import hashlib
+import os
 import secrets
 from dataclasses import replace
 from pathlib import Path
 
+from memhub_mcp.capture.withheld import Withheld, is_gits_own
 from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.service.capturing import Capturing
 from memhub_mcp.service.scope import Scopes
-from memhub_mcp.service.withheld import Withheld
+from memhub_mcp.service.withheld import withheld_in
 
 
 def record_edit(scopes: Scopes, capturing: Capturing, event: EditEvent) -> bool:
     """Keep `event` in the store of the repository its file is in.
 
-    False when it is known, outside any repository, or made while nothing was to be recorded there: a hook may not have
-    known, in a checkout that nobody saw before.
+    False when it is known, outside any repository or among git's own files, or made while nothing was to be recorded
+    there: a hook may not have known, in a checkout that nobody saw before.
 
     Raises:
         StoreError: the store cannot be written now; the event must be kept for later.
     """
-    file = Path(event.cwd or "/", event.path)
+    file = _placed(event.cwd, event.path)
     scope = scopes.of_file(file)
     if scope is None or scope.store is None or scope.checkout is None or not file.is_relative_to(scope.checkout.root):
         return False
     root = scope.checkout.root
+    if is_gits_own(file.relative_to(root).as_posix()):
+        return False
     if scope.workspace is not None and capturing.silences(scope.workspace).hold(event.time):
         capturing.publish({str(root): scope.workspace})
         return False
-    before = Path(event.cwd or "/", event.old_path) if event.old_path else None
+    before = _placed(event.cwd, event.old_path) if event.old_path else None
     placed = replace(
         event,
         path=file.relative_to(root).as_posix(),
         old_path=before.relative_to(root).as_posix() if before and before.is_relative_to(root) else event.old_path,
     )
-    kept = without_texts(placed) if is_withheld(placed, Withheld(scope.checkout)) else placed
+    kept = without_texts(placed) if is_withheld(placed, withheld_in(scope.checkout)) else placed
     branch = event.branch or scope.checkout.branch
     with scope.store.write() as tx:
         session = None
@@ -51,6 +55,12 @@ def record_edit(scopes: Scopes, capturing: Capturing, event: EditEvent) -> bool:
             head=scope.checkout.head,
             session=session,
         )
+
+
+def _placed(folder: str | None, path: str) -> Path:
+    """A path where it really is: the folders on the way to it may be links."""
+    whole = Path(folder or "/", path)
+    return Path(os.path.realpath(whole.parent), whole.name)
 
 
 def is_withheld(event: EditEvent, withheld: Withheld) -> bool:

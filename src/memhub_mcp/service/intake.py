@@ -23,7 +23,7 @@ from memhub_mcp.service.edits import identity, is_withheld, without_texts
 from memhub_mcp.service.remembering import keep_drafted_fact
 from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.session_facts import UNKNOWN_OUTCOME, SessionStory, story_of
-from memhub_mcp.service.withheld import Withheld
+from memhub_mcp.service.withheld import withheld_in
 from memhub_mcp.store.connection import Transaction
 from memhub_mcp.store.file import Store
 
@@ -79,7 +79,7 @@ class Intake:
         self._keeps_edits = keeps_edits
         self._silences = silences
         self._root_around = root_around
-        self._withheld = Withheld(checkout)
+        self._withheld = withheld_in(checkout)
         self._project_hash = project_hash(checkout.root.as_posix())
         self._logs: dict[str, BranchLog] = {}
         self._head_log: HeadLog | None = None

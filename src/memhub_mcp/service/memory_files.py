@@ -29,7 +29,7 @@ from memhub_mcp.service.memory_branches import MemoryBranches
 from memhub_mcp.service.memory_passages import excerpts_of
 from memhub_mcp.service.memory_paths import FoundFile, MemoryPaths, why_unread
 from memhub_mcp.service.scope import Scope
-from memhub_mcp.service.withheld import Withheld
+from memhub_mcp.service.withheld import withheld_in
 
 _MOST_FILES = 500
 _INDEX = "MEMORY.md"
@@ -52,7 +52,7 @@ class MemoryFiles:
         self._dry_run = dry_run
         self._now = clock()
         self._paths = MemoryPaths(scope, places)
-        self._withheld = Withheld(scope.checkout) if scope.checkout else None
+        self._withheld = withheld_in(scope.checkout) if scope.checkout else None
         self._branches = MemoryBranches(scope)
         self._read: set[str] = set()
         self._sources: set[str] = set()

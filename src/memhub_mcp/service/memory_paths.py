@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from memhub_mcp.capture.withheld import Withheld
 from memhub_mcp.errors import InvalidInput
 from memhub_mcp.hosts.memories import (
     MemoryPlace,
@@ -22,7 +23,6 @@ from memhub_mcp.hosts.places import HostPlaces
 from memhub_mcp.hosts.records import Host
 from memhub_mcp.repo.plain_files import MAX_BYTES
 from memhub_mcp.service.scope import Scope
-from memhub_mcp.service.withheld import Withheld
 
 _DEEPEST_IMPORT = 5
 _MOST_FOLDERS = 20_000
