@@ -28,6 +28,28 @@ def event_of(change: Change, **more: str) -> EditEvent:
     return edit_from_json(edit_record(change, circumstances(**more)))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("ordinal", 1 << 70), ("ordinal", -1), ("hunks", [[1, 1, 1, 1 << 70]]), ("hunks", [[1, 1, 1]])),
+        *(
+            ("time", "0001-01-01T00:00:00+10:00"),
+            ("time", "9999-12-31T23:59:59-10:00"),
+            ("time", "2026-03-04T05:06:07"),
+        ),
+    ],
+)
+def test_what_no_store_could_hold_is_no_event(name: str, value: object) -> None:
+    record = edit_record(change_between("a.py", "1\n", "2\n"), circumstances())
+    with pytest.raises(ValueError, match=r"."):
+        edit_from_json({**record, name: value})
+
+
+def test_half_a_character_in_a_file_breaks_nothing() -> None:
+    event = event_of(Change("a.py", kind="add", new_text="\ud83d\n", after="\ud83d\n"))
+    assert event.content_after == "?\n"
+
+
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)
 
 

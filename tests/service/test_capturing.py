@@ -261,9 +261,10 @@ def test_an_event_of_a_store_that_cannot_be_written_waits(desk: Desk, repo: GitR
             beside.unlink()
         file.write_bytes(b"no database" * 1_000)
         report(again, edited(other, 2, "c1"), edited(other, 3, "c2"), edited(repo, 4, "c3"))
-        assert len(spool.pending(again.hub.settings.home)) == 2
+        report(again, {**edited(other, 5, "c4"), "cwd": str(repo.root)}, edited(repo, 6, "c5"))
+        assert len(spool.pending(again.hub.settings.home)) == 3
         assert spool.broken(again.hub.settings.home) == []
-        assert set(edits(again)) == {"c3"}
+        assert set(edits(again)) == {"c3", "c5"}
         file.write_bytes(kept)
         again.hub.maintenance.drain()
         assert spool.pending(again.hub.settings.home) == []

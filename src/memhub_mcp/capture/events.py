@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import cast
+from datetime import UTC, datetime
+from typing import TypeGuard, cast
 
 from memhub_mcp.domain.revision import ChangeKind, EditEvent, Hunk
 
@@ -11,6 +11,7 @@ _TEXTS = frozenset(
     {"session", "tool_call", "turn", "cwd", "old_text", "new_text", "content_after", "hash_after", "old_path"}
     | {"said", "branch"}
 )
+_MOST = (1 << 31) - 1  # nothing that we count comes near; a store takes no larger one than twice as many bits
 
 
 def edit_from_json(data: Mapping[str, object]) -> EditEvent:
@@ -21,11 +22,8 @@ def edit_from_json(data: Mapping[str, object]) -> EditEvent:
     """
     if data.get("event") != "edit":
         raise ValueError(f"not an edit event: {data.get('event')!r}")
-    time = datetime.fromisoformat(_text(data, "time"))
-    if time.tzinfo is None:
-        raise ValueError("time has no zone")
     ordinal = data.get("ordinal", 0)
-    if not isinstance(ordinal, int) or ordinal < 0:
+    if not _is_count(ordinal):
         raise ValueError("ordinal is not a count")
     optional = {name: _text(data, name) for name in _TEXTS if data.get(name) is not None}
     return EditEvent(
@@ -34,7 +32,7 @@ def edit_from_json(data: Mapping[str, object]) -> EditEvent:
         source=_text(data, "source"),
         session=optional.pop("session", None),
         tool_call=optional.pop("tool_call", None),
-        time=time,
+        time=_time(data),
         kind=ChangeKind(data.get("kind", ChangeKind.MODIFY)),
         hunks=_hunks(data.get("hunks", [])),
         ordinal=ordinal,
@@ -78,6 +76,20 @@ def _text(data: Mapping[str, object], name: str) -> str:
     return value
 
 
+def _time(data: Mapping[str, object]) -> datetime:
+    time = datetime.fromisoformat(_text(data, "time"))
+    if time.tzinfo is None:
+        raise ValueError("time has no zone")
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("time is before the year 1 or after 9999") from error
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and 0 <= value <= _MOST
+
+
 def _hunks(value: object) -> tuple[Hunk, ...]:
     if not isinstance(value, list):
         raise ValueError("hunks is not a list")
@@ -86,7 +98,7 @@ def _hunks(value: object) -> tuple[Hunk, ...]:
 
 def _hunk(value: object) -> Hunk:
     numbers = cast("list[object]", value) if isinstance(value, list) else []
-    counts = [number for number in numbers if isinstance(number, int) and number >= 0]
+    counts = [number for number in numbers if _is_count(number)]
     if len(numbers) != 4 or len(counts) != 4:
         raise ValueError("a hunk is not four counts")
     return Hunk(*counts)

@@ -1,15 +1,18 @@
 """What is done when nobody waits: the spool, vectors that are due, commits that arrived."""
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from memhub_mcp.capture import spool
-from memhub_mcp.capture.events import edit_from_json, is_session_end, session_end_from_json
+from memhub_mcp.capture.events import SessionEnd, edit_from_json, is_session_end, session_end_from_json
+from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.domain.scope import Caller
 from memhub_mcp.errors import HomeError, MemhubError, ModelError, StoreError
+from memhub_mcp.hosts import hook_files
 from memhub_mcp.models.lock import ProcessLock
 from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.capturing import Capturing
@@ -26,6 +29,7 @@ WHILE_WAITING_S, WHILE_WAITING_BYTES = 0.1, 512 << 10
 """What a reader spends on sessions that ended, and the longest of them it begins with: 10 MB take a second."""
 
 _Entry = tuple[str, Mapping[str, object]]
+_Ended = tuple[str, SessionEnd]
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +96,7 @@ class Maintenance:
         """Write down what the next session begins with where `caller` stands."""
         self._briefing.write(self._scopes.resolve(caller))
 
-    def _take_in(self) -> tuple[int, list[_Entry]]:
+    def _take_in(self) -> tuple[int, list[_Ended]]:
         """How many edits were moved, and which sessions ended: those are told from their edits."""
         self._publish_rules()
         with self._draining:
@@ -110,23 +114,24 @@ class Maintenance:
             if data is not None:
                 yield entry, data
 
-    def _drain_edits(self) -> tuple[int, list[_Entry]]:
+    def _drain_edits(self) -> tuple[int, list[_Ended]]:
         """How many edits were moved, and which sessions ended. Where a store refuses one edit, the others wait too."""
         moved = 0
-        ended: list[_Entry] = []
-        refusing: set[object] = set()
+        ended: list[_Ended] = []
+        refusing: set[str] = set()
         for entry, data in self._pending():
-            if is_session_end(data):
-                ended.append((entry, data))
-            elif data.get("cwd") not in refusing:
-                settled = self._settle(entry, data)
+            event = _understood(entry, data)
+            if isinstance(event, SessionEnd):
+                ended.append((entry, event))
+            elif event is not None and not (refusing and _repository_of(event) in refusing):
+                settled = self._settle(entry, event)
                 moved += bool(settled)
                 if settled is None:
-                    refusing.add(data.get("cwd"))
+                    refusing.add(_repository_of(event))
         return moved, ended
 
     def _settle_sessions(
-        self, ended: list[_Entry], deadline: float | None = None, largest_bytes: int | None = None
+        self, ended: list[_Ended], deadline: float | None = None, largest_bytes: int | None = None
     ) -> None:
         """Remember these sessions, which one process at a time does; others come back for the rest."""
         if not ended:
@@ -139,32 +144,31 @@ class Maintenance:
         if lock is None:
             return
         try:
-            latest = {_session_of(data): entry for entry, data in ended}
-            for entry, data in ended:
+            latest = {end: entry for entry, end in ended}
+            for entry, end in ended:
                 if deadline is not None and time.monotonic() > deadline:
                     break
-                if latest[_session_of(data)] != entry:
+                if latest[end] != entry:
                     spool.remove(entry)  # it was compacted, and more happened since: told by the later entry
-                elif largest_bytes is None or _transcript_bytes(data) <= largest_bytes:
-                    self._settle(entry, data)
+                elif largest_bytes is None or _transcript_bytes(end) <= largest_bytes:
+                    self._settle(entry, end)
         finally:
             lock.release()
 
-    def _settle(self, entry: str, data: Mapping[str, object]) -> bool | None:
+    def _settle(self, entry: str, event: EditEvent | SessionEnd) -> bool | None:
         """Whether the event was taken in. None when it stays, because its store cannot be read or written now."""
         try:
-            if is_session_end(data):
-                scope = self._importing.end_session(session_end_from_json(data))
+            if isinstance(event, SessionEnd):
+                scope = self._importing.end_session(event)
                 if scope is not None:
                     self._briefing.write(scope)
             else:
-                record_edit(self._scopes, self._capturing, edit_from_json(data))
+                record_edit(self._scopes, self._capturing, event)
         except (StoreError, OSError) as error:
             log.warning("spool: %s stays: %s", Path(entry).name, error)
             return None
         except (MemhubError, ValueError) as error:
-            log.warning("spool: set %s aside: %s", Path(entry).name, error)
-            spool.set_aside(entry)
+            _set_aside(entry, error)
             return False
         spool.remove(entry)
         return True
@@ -190,16 +194,31 @@ class Maintenance:
         return more
 
 
-def _session_of(data: Mapping[str, object]) -> tuple[object, ...]:
-    return tuple(data.get(name) for name in ("source", "session", "folder", "transcript"))
+def _understood(entry: str, data: Mapping[str, object]) -> EditEvent | SessionEnd | None:
+    """The event in a spool entry. None when it is none: then it is set aside."""
+    try:
+        return session_end_from_json(data) if is_session_end(data) else edit_from_json(data)
+    except ValueError as error:
+        _set_aside(entry, error)
+        return None
 
 
-def _transcript_bytes(data: Mapping[str, object]) -> int:
+def _set_aside(entry: str, error: Exception) -> None:
+    log.warning("spool: set %s aside: %s", Path(entry).name, error)
+    spool.set_aside(entry)
+
+
+def _repository_of(event: EditEvent) -> str:
+    """The root of the repository of the edited file; its folder when there is none."""
+    folder = os.path.dirname(os.path.join(event.cwd or os.sep, event.path))  # noqa: PTH118, PTH120 - as hooks do it
+    return hook_files.root_of(folder) or folder
+
+
+def _transcript_bytes(end: SessionEnd) -> int:
     """How much is to be read: the transcript, and those of the sub-agents that Claude Code keeps beside it."""
-    transcript = data.get("transcript")
-    if not isinstance(transcript, str):
+    if end.transcript is None:
         return 0
-    file = Path(transcript)
+    file = Path(end.transcript)
     try:
         return sum(part.stat().st_size for part in (file, *file.with_suffix("").glob("subagents/*.jsonl")))
     except (OSError, ValueError):
