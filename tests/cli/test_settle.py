@@ -1,6 +1,7 @@
 """Sessions are remembered for someone who has hooks and the command line, and never a server."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -63,6 +64,21 @@ def test_a_long_session_is_remembered_while_nobody_waits(memhub: Memhub, home: P
     assert "zeppelin" in memhub("recall", "how does the zeppelin land", cwd=project).stdout
     found = json.loads(memhub("list", "--kinds", "summary", "--json", cwd=project).stdout)
     assert len(found["hits"]) == 1
+
+
+def test_a_clock_that_was_put_back_delays_nothing(memhub: Memhub, home: Path, project: Path, end) -> None:
+    end("s1", "let the zeppelin land softly", 2_000_000)
+    marker = home / "run" / "settling"
+    marker.parent.mkdir(exist_ok=True)
+    marker.touch()
+    year_2100 = 4_102_444_800
+    os.utime(marker, (year_2100, year_2100))
+    memhub("recall", "zeppelin", cwd=project)
+    for _ in range(PATIENCE):
+        if not spool.pending(home):
+            break
+        memhub("status", cwd=project)
+    assert spool.pending(home) == []
 
 
 def test_where_it_failed_it_is_not_tried_with_every_command(memhub: Memhub, home: Path, project: Path, end) -> None:

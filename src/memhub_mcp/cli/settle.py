@@ -18,7 +18,8 @@ def settle_later(home: Path) -> None:
     """Begin such a process, unless one began a short time ago. Nobody waits for it, nobody hears of it."""
     begun = home / "run" / _MARKER
     try:
-        if begun.exists() and time.time() - begun.stat().st_mtime < _AGAIN_AFTER_S:
+        # A time that is still to come was written before the clock was put back.
+        if begun.exists() and 0 <= time.time() - begun.stat().st_mtime < _AGAIN_AFTER_S:
             return
         begun.parent.mkdir(mode=0o700, exist_ok=True)
         begun.touch(mode=0o600)
