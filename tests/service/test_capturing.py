@@ -209,6 +209,26 @@ def test_all_that_was_said_is_kept_only_where_it_was_asked_for(desk: Desk, repo:
         assert counts.get(Kind.TURN, 0) == (6 if root == repo.root else 0)
 
 
+def test_a_session_that_ends_elsewhere_is_remembered_where_it_began(
+    desk: Desk, repo: GitRepository, tmp_path: Path
+) -> None:
+    other = GitRepository.create(tmp_path / "other")
+    other.commit("another start", {"app.py": BEFORE})
+    for root in (repo.root, other.root):
+        scope = desk.hub.scopes.of_file(root / "app.py")
+        assert scope is not None
+        desk.hub.capturing.set_level(scope, Level.ALL)
+    file = write_lines(tmp_path / "s1.jsonl", *talk(repo.root.as_posix()))
+    report(desk, edited(other, 30, "c9"), ended(other.root, file))
+    assert "4 edits in 4 files" in facts(desk)[0]["text"]
+    there = desk.hub.scopes.of_file(other.root / "app.py")
+    assert there is not None
+    assert there.store is not None
+    assert there.store.memories.counts_by_kind(Filter()) == {Kind.SUMMARY: 1}
+    (fact,) = there.store.memories.newest(Filter(), before=None, limit=10)
+    assert "asked at 30" in fact.text
+
+
 def test_a_compaction_settles_the_session_so_far(desk: Desk, repo: GitRepository, tmp_path: Path) -> None:
     lines = talk(repo.root.as_posix())
     file = write_lines(tmp_path / "s1.jsonl", *lines[:4])

@@ -10,7 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from memhub_mcp.capture.events import SessionEnd
-from memhub_mcp.capture.transcripts.reading import READERS, source_of
+from memhub_mcp.capture.transcripts.conversation import Conversation, Tally
+from memhub_mcp.capture.transcripts.reading import READERS, read_transcript, source_of
 from memhub_mcp.domain.capture import Level
 from memhub_mcp.domain.replies import ImportReply
 from memhub_mcp.domain.scope import Caller
@@ -91,16 +92,28 @@ class Importing:
     def end_session(self, end: SessionEnd) -> Scope | None:
         """Remember a session that hooks followed, by its one fact: from its transcript, else from its edits alone.
 
-        Returns where it was remembered, None outside any repository.
-        The edits themselves were reported by hooks already. A transcript that cannot be read tells nothing. What
-        happened while nothing was to be recorded stays out. Again, it changes nothing that has not changed.
+        The edits themselves were reported by hooks already. A transcript that cannot be read tells nothing; one of a
+        session that began in another repository belongs there. What happened while nothing was to be recorded stays
+        out. Again, it changes nothing that has not changed.
         """
-        scope = self._scopes.of_file(Path(end.folder))
-        if scope is None or scope.workspace is None or scope.store is None or scope.checkout is None:
-            return None
-        silences = self._capturing.silences(scope.workspace)
+        here = self._scopes.of_file(Path(end.folder))
         transcript = Path(end.transcript) if end.transcript else None
         if transcript is not None and end.source in READERS and transcript.is_file():
+            try:
+                begun = _folder_of(transcript, end.source)
+                there = self._scopes.of_file(begun) if begun is not None else None
+                self._tell(there if there is not None and not _is_same(there, here) else here, transcript, end)
+            except (OSError, InvalidInput) as error:
+                log.warning("the session in %s is told from its edits: %s", transcript, error)
+        self._tell(here, None, end)
+        return here
+
+    def _tell(self, scope: Scope | None, transcript: Path | None, end: SessionEnd) -> None:
+        """Remember in the workspace of `scope` what the transcript tells, and what the edits made there tell."""
+        if scope is None or scope.workspace is None or scope.store is None or scope.checkout is None:
+            return
+        silences = self._capturing.silences(scope.workspace)
+        if transcript is not None:
             intake = Intake(
                 scope,
                 scope.store,
@@ -111,12 +124,8 @@ class Importing:
                 keeps_edits=False,
                 silences=silences,
             )
-            try:
-                deque(intake.read(transcript, end.source), maxlen=0)
-            except (OSError, InvalidInput) as error:
-                log.warning("the session in %s is told from its edits: %s", transcript, error)
+            deque(intake.read(transcript, end.source), maxlen=0)
         remember_edits(scope, scope.store, scope.checkout, end.source, end.session, silences)
-        return scope
 
     def _run(self, caller: Caller, *, since: datetime | None, dry_run: bool, of_workspace: bool = False) -> Intake:
         scope = self._scopes.resolve(caller)
@@ -139,6 +148,21 @@ class Importing:
             silences=self._capturing.pauses(scope.workspace),
             root_around=root_around if of_workspace else None,
         )
+
+
+def _folder_of(transcript: Path, source: str) -> Path | None:
+    """Where the session in a transcript began; None when it does not say.
+
+    Raises:
+        InvalidInput: it is none. OSError: it cannot be read.
+    """
+    records = read_transcript(transcript, Tally(), source=source)
+    folder = next((record.cwd for record in records if isinstance(record, Conversation)), None)
+    return Path(folder) if folder and "\0" not in folder and os.path.isabs(folder) else None  # noqa: PTH117 - a claim
+
+
+def _is_same(one: Scope, other: Scope | None) -> bool:
+    return other is not None and one.workspace is not None and other.workspace == one.workspace
 
 
 def _transcripts_in(path: Path) -> list[tuple[Path, str]]:
