@@ -35,6 +35,15 @@ def test_what_waits_is_shown_and_confirmed(memhub, stored) -> None:
     assert "confirmed just now" in memhub("get", stored).stdout
 
 
+def test_all_that_waits_can_be_confirmed_at_once(memhub, stored) -> None:
+    memhub("remember", "Answer in French", "--tier", "user")
+    refused = memhub("confirm", "--all")
+    assert (refused.returncode, len(waiting(memhub))) == (1, 2)
+    assert "Indent with tabs" in refused.stdout
+    assert memhub("confirm", "--all", "--yes").stdout == "confirmed 2 memories\n"
+    assert memhub("confirm", "--all", "--yes").stdout == "nothing waits for your word\n"
+
+
 def test_ids_that_are_not_there_are_named(memhub) -> None:
     refused = memhub("confirm", "m_000000000000", "--yes")
     assert refused.returncode == 1

@@ -20,14 +20,18 @@ def run(words: list[str]) -> int:
     parser = verb_parser("confirm", "Stand by what assistants stored as yours.", as_json=True)
     parser.epilog = _EPILOG
     parser.add_argument("ids", nargs="*", metavar="ID", help="what to confirm; without it, what waits is shown")
+    parser.add_argument("--all", action="store_true", help="confirm all that waits")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     args = parser.parse_args(words)
     settings = settings_from(args)
     page = Page(plain=settings.plain)
     with opened(args) as (hub, caller):
         if not args.ids:
-            _show_waiting(page, hub.memories.waiting(caller), as_json=args.json)
-            return 0
+            waiting = hub.memories.waiting(caller)
+            if not args.all or not waiting["memories"]:
+                _show_waiting(page, waiting, as_json=args.json)
+                return 0
+            args.ids = [memory["id"] for memory in waiting["memories"]]
         if settings.in_assistant:
             raise InvalidInput("only a person confirms: run this in a terminal of your own, not in an assistant's")
         found = hub.memories.get(caller, args.ids)
@@ -56,7 +60,11 @@ def _show_waiting(page: Page, reply: WaitingReply, *, as_json: bool) -> None:
     _show(page, reply["memories"])
     if reply["more"]:
         page.line(f"and {reply['more']:,} more")
-    page.line("`memhub-mcp confirm ID…` stands by them" if reply["memories"] else "nothing waits for your word")
+    page.line(
+        "`memhub-mcp confirm ID…` stands by some of them, `confirm --all` by all"
+        if reply["memories"]
+        else "nothing waits for your word"
+    )
 
 
 def _show(page: Page, memories: Sequence[MemoryReply]) -> None:
