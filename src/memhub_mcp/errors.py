@@ -41,6 +41,10 @@ class ReadOnlyStore(StoreError):
     """The database can be read but not written."""
 
 
+class OlderStore(ReadOnlyStore):
+    """The database must be brought up to date before it is read, and may not be written."""
+
+
 class RepoError(MemhubError):
     """A repository cannot answer this question."""
 

@@ -2,10 +2,16 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 from git_steps import Git, git_init
+
+from memhub_mcp.domain.clock import system_clock
+from memhub_mcp.store.connection import Database
+from memhub_mcp.store.migrate import memory_scripts
 
 
 @pytest.fixture
@@ -50,6 +56,23 @@ def test_a_moved_folder_is_told(memhub, repositories, tmp_path: Path):
     done = memhub("workspaces", "move", "one", str(tmp_path / "elsewhere"), "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     assert "said in one" in memhub("list", cwd=tmp_path / "elsewhere").stdout
+
+
+def test_files_of_an_earlier_memhub_are_listed_and_checked(memhub, repositories, tmp_path: Path):
+    one, _ = repositories
+    memhub("remember", "said in one", cwd=one.root)
+    [listed] = json.loads(memhub("workspaces", "--json").stdout)["workspaces"]
+    scripts = memory_scripts()[:1]
+    for file in (tmp_path / "memhub").glob("**/memory.db"):
+        with closing(apsw.Connection(str(file))) as known:
+            [(owner,)] = known.execute("SELECT value FROM meta WHERE key = 'workspace'")
+        for part in file.parent.glob("memory.db*"):
+            part.unlink()
+        Database.open(file, expected_id=owner, clock=system_clock, scripts=scripts).close()
+    [again] = json.loads(memhub("workspaces", "--json").stdout)["workspaces"]
+    assert (again["id"], again["memories"], listed["memories"]) == (listed["id"], 0, 1)
+    checked = memhub("doctor")
+    assert (checked.returncode, "older than" in checked.stdout) == (0, False)
 
 
 @pytest.mark.parametrize(("words", "code"), [(("merge", "one"), 2), (("delete",), 2), (("delete", "nowhere"), 1)])

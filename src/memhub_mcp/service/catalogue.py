@@ -1,16 +1,19 @@
 """The workspaces of a data directory, read without changing any."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from memhub_mcp.domain.clock import Clock
 from memhub_mcp.domain.memory import Filter
 from memhub_mcp.domain.scope import Alias, AliasKind, Workspace
-from memhub_mcp.errors import MemhubError
+from memhub_mcp.errors import MemhubError, OlderStore
 from memhub_mcp.service.stores import USER
 from memhub_mcp.store.file import Store
 from memhub_mcp.store.workspaces import Workspaces
+
+Opened = TypeVar("Opened", Workspaces, Store)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,7 @@ def catalogue(home: Path, clock: Clock) -> list[Entry]:
     """
     if not (home / "workspaces.db").exists():
         return []
-    registry = Workspaces(home, clock, read_only=True)
+    registry = _for_reading(lambda read_only: Workspaces(home, clock, read_only=read_only))
     try:
         return [_entry(workspace, registry.aliases(workspace), clock) for workspace in registry.list()]
     finally:
@@ -64,12 +67,21 @@ def strays(home: Path, known: list[Entry]) -> Iterator[Path]:
             yield file.parent
 
 
+def _for_reading(open_file: Callable[[bool], Opened]) -> Opened:
+    """The file, read only; one that an earlier memhub wrote is brought up to date first."""
+    try:
+        return open_file(True)
+    except OlderStore:
+        open_file(False).close()
+        return open_file(True)
+
+
 def _entry(workspace: Workspace, aliases: tuple[Alias, ...], clock: Clock) -> Entry:
     if not workspace.directory.exists():
         return Entry(workspace=workspace, aliases=aliases)  # it was never written to
     size = sum(file.stat().st_size for file in workspace.directory.iterdir() if file.is_file())
     try:
-        store = Store.open(workspace.directory, workspace, clock, read_only=True)
+        store = _for_reading(lambda read_only: Store.open(workspace.directory, workspace, clock, read_only))
     except MemhubError as error:
         return Entry(workspace=workspace, aliases=aliases, size_bytes=size, fault=str(error))
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from memhub_mcp.domain.clock import Clock
-from memhub_mcp.errors import BusyStore, DamagedStore, NewerStore, ReadOnlyStore, StoreError
+from memhub_mcp.errors import BusyStore, DamagedStore, NewerStore, OlderStore, ReadOnlyStore, StoreError
 from memhub_mcp.store.counting import term_counts
 from memhub_mcp.store.folders import make_private, publish, why_unsafe_for_wal
 from memhub_mcp.store.migrate import Script, run_scripts, set_fact
@@ -264,7 +264,7 @@ def _check(path: Path, facts: dict[str, str], expected_id: str | None, scripts: 
 
 def _upgrade(access: Access, scripts: Sequence[Script], clock: Clock, backups: Path) -> None:
     if access.read_only:
-        raise ReadOnlyStore(f"{access.path} is older than this memhub and cannot be changed: {access.why_read_only}")
+        raise OlderStore(f"{access.path} is older than this memhub and cannot be changed: {access.why_read_only}")
     connection = access.connect(writing=True)
     try:
         connection.execute("BEGIN IMMEDIATE").fetchall()
