@@ -40,7 +40,7 @@ class Person:
     def memories(self, branch: str | None = None) -> list[dict[str, Any]]:
         hits = self("list", *(("--branch", branch) if branch else ()))["hits"]
         ids = [hit["id"] for hit in hits if hit["type"] == "memory"]
-        return [self("get", id)["memories"][0] for id in ids]
+        return self("get", *ids)["memories"] if ids else []
 
     def texts(self) -> set[str]:
         return {memory["text"] for memory in self.memories()}
