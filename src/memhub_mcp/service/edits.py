@@ -5,15 +5,24 @@ import os
 import secrets
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from memhub_mcp.capture.withheld import Withheld, is_gits_own
 from memhub_mcp.domain.revision import EditEvent
 from memhub_mcp.service.capturing import Capturing
-from memhub_mcp.service.scope import Scopes
+from memhub_mcp.service.scope import Scope
 from memhub_mcp.service.withheld import withheld_in
 
 
-def record_edit(scopes: Scopes, capturing: Capturing, event: EditEvent) -> bool:
+class FileScopes(Protocol):
+    """Who knows which scope a file belongs to."""
+
+    def of_file(self, file: Path) -> Scope | None:
+        """The scope of the file's repository; None outside any."""
+        ...
+
+
+def record_edit(scopes: FileScopes, capturing: Capturing, event: EditEvent) -> bool:
     """Keep `event` in the store of the repository its file is in.
 
     False when it is known, outside any repository or among git's own files, or made while nothing was to be recorded

@@ -16,7 +16,7 @@ from memhub_mcp.hosts import hook_files
 from memhub_mcp.models.lock import ProcessLock
 from memhub_mcp.service.briefing import Briefing
 from memhub_mcp.service.capturing import Capturing
-from memhub_mcp.service.edits import record_edit
+from memhub_mcp.service.edits import FileScopes, record_edit
 from memhub_mcp.service.importing import Importing
 from memhub_mcp.service.indexing import Indexing
 from memhub_mcp.service.reindexing import Reindexing
@@ -119,12 +119,13 @@ class Maintenance:
         moved = 0
         ended: list[_Ended] = []
         refusing: set[str] = set()
+        scopes = _OneRound(self._scopes)
         for entry, data in self._pending():
             event = _understood(entry, data)
             if isinstance(event, SessionEnd):
                 ended.append((entry, event))
             elif event is not None and not (refusing and _repository_of(event) in refusing):
-                settled = self._settle(entry, event)
+                settled = self._settle(entry, event, scopes)
                 moved += bool(settled)
                 if settled is None:
                     refusing.add(_repository_of(event))
@@ -151,11 +152,11 @@ class Maintenance:
                 if latest[end] != entry:
                     spool.remove(entry)  # it was compacted, and more happened since: told by the later entry
                 elif largest_bytes is None or _transcript_bytes(end) <= largest_bytes:
-                    self._settle(entry, end)
+                    self._settle(entry, end, self._scopes)
         finally:
             lock.release()
 
-    def _settle(self, entry: str, event: EditEvent | SessionEnd) -> bool | None:
+    def _settle(self, entry: str, event: EditEvent | SessionEnd, scopes: FileScopes) -> bool | None:
         """Whether the event was taken in. None when it stays, because its store cannot be read or written now."""
         try:
             if isinstance(event, SessionEnd):
@@ -163,7 +164,7 @@ class Maintenance:
                 if scope is not None:
                     self._briefing.write(scope)
             else:
-                record_edit(self._scopes, self._capturing, event)
+                record_edit(scopes, self._capturing, event)
         except (StoreError, OSError) as error:
             log.warning("spool: %s stays: %s", Path(entry).name, error)
             return None
@@ -206,6 +207,22 @@ def _understood(entry: str, data: Mapping[str, object]) -> EditEvent | SessionEn
 def _set_aside(entry: str, error: Exception) -> None:
     log.warning("spool: set %s aside: %s", Path(entry).name, error)
     spool.set_aside(entry)
+
+
+class _OneRound:
+    """Scopes of files, found once for each repository: a thousand events of one checkout ask for the same."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._known: dict[str, Scope | None] = {}
+
+    def of_file(self, file: Path) -> Scope | None:
+        root = hook_files.root_of(str(file.parent))
+        if root is None:
+            return self._scopes.of_file(file)
+        if root not in self._known:
+            self._known[root] = self._scopes.of_file(file)
+        return self._known[root]
 
 
 def _repository_of(event: EditEvent) -> str:
