@@ -115,6 +115,15 @@ def test_whoever_chooses_ranks_gets_the_same_hits_scored_by_place(repository: Gi
         assert hits[0]["score"] > 0.95  # first by words and first by meaning
 
 
+def test_a_branch_nobody_spoke_of_is_said(repository: Git) -> None:
+    with desk_in(repository.root) as desk:
+        desk.remember("the harbor crane is yellow")
+        asked = desk.hub.memories.recall(desk.caller, "harbor crane", branch="mian")
+        assert any("'mian'" in note for note in asked.get("notes", []))
+        for known in (None, "*", "main"):
+            assert "notes" not in desk.hub.memories.recall(desk.caller, "harbor crane", branch=known)
+
+
 def test_sources_can_be_left_out_and_exclusion_wins(repository: Git) -> None:
     with desk_in(repository.root) as claude, desk_in(repository.root, source="codex") as codex:
         [one] = claude.remember("the parser is handwritten")

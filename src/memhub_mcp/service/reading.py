@@ -87,8 +87,9 @@ class Reading:
             reply = self._answer(scope, question, places, limit, budget)
         else:
             reply = self._page(scope, question, places, limit, budget)
-        if scope.notes:
-            reply["notes"] = [*scope.notes, *reply.get("notes", [])]
+        notes = [*scope.notes, *_unheard_of(scope, question.branch), *reply.get("notes", [])]
+        if notes:
+            reply["notes"] = notes
         return reply
 
     def bearing(self, scope: Scope, text: str) -> list[MemoryHit]:
@@ -270,6 +271,16 @@ def _narrowed(scope: Scope, question: Question, now: datetime) -> Filter:
         since=read_moment(question.since, "since", now),
         until=read_moment(question.until, "until", now),
     )
+
+
+def _unheard_of(scope: Scope, branch: str | None) -> list[str]:
+    """A note when nothing was ever remembered on the branch that was named."""
+    here = scope.checkout.branch if scope.checkout else None
+    if branch in (None, EVERY_BRANCH, here) or scope.store is None:
+        return []
+    if any(anchor.branch == branch for anchor in scope.store.anchors.all()):
+        return []
+    return [f"nothing was remembered on a branch {branch[:60]!r}; branch='*' looks at every branch"]
 
 
 def _anchors(scope: Scope, store: Store, branch: str | None) -> frozenset[int] | None:
