@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from git_repository import GitRepository
 
 SCRIPT = Path(sys.executable).parent / ("memhub-mcp.exe" if os.name == "nt" else "memhub-mcp")
 
@@ -54,3 +55,17 @@ def words_alone(tmp_path: Path) -> None:
     """No model is loaded, where meaning is not the point."""
     (tmp_path / "memhub").mkdir(mode=0o700)
     (tmp_path / "memhub" / "config.toml").write_text('embedder = "off"\n')
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The data directory of `memhub`."""
+    return tmp_path / "memhub"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with one commit and one file."""
+    repository = GitRepository.create(tmp_path / "project")
+    repository.commit("first", {"app.py": "TIMEOUT = 5\n"})
+    return repository.root

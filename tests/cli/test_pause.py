@@ -17,18 +17,6 @@ pytestmark = pytest.mark.usefixtures("words_alone")
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "memhub"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    repository = GitRepository.create(tmp_path / "project")
-    repository.commit("first", {"app.py": "TIMEOUT = 5\n"})
-    return repository.root
-
-
-@pytest.fixture
 def work(environment: dict[str, str], home: Path):
     """One exchange of a Claude Code session in a checkout: a request, an edit and whatever events come after."""
 

@@ -7,25 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import SCRIPT, Memhub
-from tests.support.git_repository import GitRepository
 from tests.support.transcript_lines import Claude, write_lines
 
 from memhub_mcp.capture import spool
 
 pytestmark = pytest.mark.usefixtures("words_alone")
 PATIENCE = 60
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "memhub"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    repository = GitRepository.create(tmp_path / "project")
-    repository.commit("first", {"app.py": "TIMEOUT = 5\n"})
-    return repository.root
 
 
 @pytest.fixture
