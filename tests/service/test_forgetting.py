@@ -3,12 +3,14 @@
 import secrets
 from pathlib import Path
 
+import pytest
 from git_steps import Git
 from hubs import Desk, desk_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhub_mcp.domain.clock import system_clock
+from memhub_mcp.errors import NotFound
 from memhub_mcp.store.file import Store
 
 FILLER = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=200)
@@ -73,6 +75,17 @@ def test_what_a_forgotten_key_stored_is_not_stored_again(repository: Git) -> Non
         reply = desk.hub.memories.remember(desk.caller, [{"text": "once"}], operation_key="k")
         desk.hub.memories.forget(desk.caller, [reply["results"][0]["id"]], confirm=True)
         assert desk.recall("once") == []
+
+
+def test_a_commit_that_cannot_be_understood_is_no_reason_to_fall(desk: Desk, repository: Git) -> None:
+    head = repository.commit("start", app__py="retries = 5\n")
+    scope = desk.hub.scopes.resolve(desk.caller)
+    desk.hub.indexing.index(scope)
+    assert scope.store is not None
+    with scope.store.write() as tx:
+        tx.run("UPDATE git_commit SET patch = x'00'")
+    with pytest.raises(NotFound, match=head[:12]):
+        desk.hub.memories.forget(desk.caller, [head[:12]])
 
 
 def _files(folder: Path) -> list[Path]:

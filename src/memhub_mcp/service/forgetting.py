@@ -82,8 +82,8 @@ def _find(found: Sequence[_Named], named: str, *, erased: bool) -> dict[str, Any
             place.edits.append(edit)
             line = {"kind": "edit", "at": moment(edit.event.time), "path": edit.event.path}
             return _receipt(named, line, edit.event.said or edit.event.new_text or "", erased)
-        if _COMMIT_ID.fullmatch(named) and (seq := place.store.commits.find(named)) is not None:
-            commit = place.store.commits.get_many((seq,))[seq]
+        seq = place.store.commits.find(named) if _COMMIT_ID.fullmatch(named) else None
+        if seq is not None and (commit := place.store.commits.get_many((seq,)).get(seq)):
             place.commits[seq] = commit
             line = {"kind": "commit", "at": moment(commit.committed_at)}
             return _receipt(commit.sha, line, commit.message, erased)
